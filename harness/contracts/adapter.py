@@ -1,0 +1,134 @@
+"""The declarative adapter: how a foreign vocabulary maps to a contract's.
+
+An adapter is data, not code: a TOML file beside the implementation, or an `Adapter` record. It
+renames; it does not repair. Whatever it leaves out keeps the contract's own name.
+
+    [operations]        # ours = theirs; "" says that there is none
+    submit = "enqueue"
+    [arguments]         # the order in which a foreign method takes our parameters
+    submit = ["payload"]
+    [configuration]     # ours = theirs, of the factory or of `configure`
+    max_queue = "capacity"
+    [fields]            # ours = theirs, of records that are returned
+    completed_at = "finished_at"
+    [states]            # theirs = ours
+    COMPLETED = "DONE"
+    [exceptions]        # names of exception classes that stand for an answer
+    rejected = ["QueueFull"]
+    absent = ["KeyError"]
+    [units]
+    time = "s"          # durations handed to the implementation: "ms" (default) or "s"
+    [values]
+    kind = "text"       # payloads and results handed over: "record" (default) or "text"
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self
+
+from harness.findings import UsageError
+
+__all__ = ["Adapter"]
+
+_FLAT = {"exceptions": ("rejected", "absent"), "units": ("time",), "values": ("kind",)}
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A mapping of foreign names; see the module's text for each table."""
+
+    operations: Mapping[str, str] = field(default_factory=dict)
+    arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    configuration: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
+    states: Mapping[str, str] = field(default_factory=dict)
+    rejected: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    time: str = "ms"
+    kind: str = "record"
+
+    def __post_init__(self) -> None:
+        if self.time not in ("ms", "s"):
+            raise UsageError(f'adapter: units.time is "ms" or "s", not {self.time!r}')
+        if self.kind not in ("record", "text"):
+            raise UsageError(f'adapter: values.kind is "record" or "text", not {self.kind!r}')
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a TOML adapter; raises UsageError naming the file and what is wrong with it."""
+        try:
+            tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise UsageError(f"adapter {path}: {error.strerror or error}") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise UsageError(f"adapter {path}: not TOML: {error}") from None
+        try:
+            return cls.from_tables(tables)
+        except UsageError as error:
+            raise UsageError(f"adapter {path}: {str(error).removeprefix('adapter: ')}") from None
+
+    @classmethod
+    def from_tables(cls, tables: Mapping[str, Any]) -> Self:
+        """Build an adapter from parsed tables; raises UsageError on an unknown table or wrong value."""
+        flat: dict[str, Any] = {}
+        for table, content in tables.items():
+            if not isinstance(content, dict):
+                raise UsageError(f"adapter: [{table}] is no table")
+            if table in _FLAT:
+                unknown = sorted(set(content) - set(_FLAT[table]))
+                if unknown:
+                    raise UsageError(f"adapter: [{table}] knows no {unknown[0]!r}")
+                flat.update(content)
+            elif table in _MAPPINGS:
+                flat[table] = content
+            else:
+                known = ", ".join(sorted(set(_MAPPINGS) | set(_FLAT)))
+                raise UsageError(f"adapter: unknown table [{table}]; the tables are {known}")
+        return cls(**{name: _checked(name, value) for name, value in flat.items()})
+
+    def to_tables(self) -> dict[str, Any]:
+        """Plain tables, such that `from_tables` gives an equal adapter."""
+        tables: dict[str, Any] = {name: dict(getattr(self, name)) for name in _MAPPINGS}
+        tables["arguments"] = {name: list(order) for name, order in self.arguments.items()}
+        for table, names in _FLAT.items():
+            tables[table] = {
+                name: list(value) if isinstance(value := getattr(self, name), tuple) else value
+                for name in names
+            }
+        return tables
+
+    def foreign_operation(self, name: str) -> str:
+        """Their name for one of our operations; empty if declared missing."""
+        return self.operations.get(name, name)
+
+    def field_names(self, *names: str) -> tuple[str, ...]:
+        """Their name for a field first, then ours and its usual synonyms."""
+        return tuple(dict.fromkeys((self.fields.get(names[0], names[0]), *names)))
+
+
+_MAPPINGS = tuple(
+    item.name for item in fields(Adapter) if item.name not in {name for group in _FLAT.values() for name in group}
+)
+
+
+def _checked(name: str, value: Any) -> Any:
+    """A table's value in the type the record wants, or UsageError."""
+    strings = [value] if isinstance(value, str) else value
+    if name in ("time", "kind"):
+        return value
+    if name in ("rejected", "absent"):
+        if not all(isinstance(item, str) for item in strings):
+            raise UsageError(f"adapter: exceptions.{name} is a list of class names")
+        return tuple(strings)
+    if name == "arguments":
+        if not all(isinstance(order, list) for order in value.values()):
+            raise UsageError("adapter: [arguments] maps an operation to a list of our parameter names")
+        return {key: tuple(order) for key, order in value.items()}
+    wrong = [key for key, item in value.items() if not isinstance(item, str)]
+    if wrong:
+        raise UsageError(f"adapter: {name}.{wrong[0]} is a string, not {value[wrong[0]]!r}")
+    return {key.upper(): item.upper() for key, item in value.items()} if name == "states" else value

@@ -1,0 +1,218 @@
+"""Between the ledger's model and an implementation: arguments out, answers in.
+
+The model speaks in tokens (`result-3`); implementations get values worth aliasing or copying: a
+record that holds the token. After a result was read, the copy that we were given is spoilt on
+purpose, so that an implementation which hands out its own object is seen on the next read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from harness.contracts.adapter import Adapter
+from harness.contracts.ledger.values import (
+    ABSENT,
+    EMPTY,
+    MISSING,
+    JobState,
+    Malformed,
+    ResultView,
+    Snapshot,
+    Submission,
+    TakenRequest,
+    read_field,
+    read_state,
+    word,
+)
+
+__all__ = ["Codec"]
+
+_ACCEPTED = frozenset({"ACCEPTED", "OK", "ADMITTED", "QUEUED", "PENDING", "SUCCESS"})
+_REJECTED = frozenset({"QUEUE_FULL", "REJECTED", "FULL", "BUSY", "OVERLOADED"})
+_TOKEN = "value"
+
+
+class Codec:
+    """Encodes arguments for, and decodes answers of, one implementation.
+
+    `record` makes the mutable mapping that carries payload and result tokens; the stress stage
+    passes one whose copying yields the processor.
+    """
+
+    def __init__(self, adapter: Adapter, record: Callable[[dict[str, Any]], Any] = dict) -> None:
+        self._adapter = adapter
+        self._record = record
+        self._unit = 1 if adapter.time == "ms" else 1000
+        self._fields = {
+            name: adapter.field_names(name, *synonyms)
+            for name, synonyms in {
+                "job_id": ("id",),
+                "accepted": ("status",),
+                "state": ("status",),
+                "status": (),
+                "error": (),
+                "submitted_at": (),
+                "completed_at": (),
+                "request_id": ("task_id",),
+                "payload": (),
+                "result": ("value",),
+            }.items()
+        }
+        self._decoders: dict[str, Callable[[Any], Any]] = {
+            "submit": self._submission,
+            "take_request": self._request,
+            "snapshot": self._snapshot,
+            "wait": self._snapshot,
+            "take_result": self._result,
+            "queue_depth": _integer,
+        }
+
+    def encode(self, parameter: str, value: Any) -> Any:
+        """A model value as the implementation takes it."""
+        if parameter in ("payload", "result"):
+            return value if self._adapter.kind == "text" else self._record({_TOKEN: value, "marks": []})
+        if parameter in ("timeout_ms", "job_ttl_ms") and self._unit != 1:
+            return value / self._unit
+        if isinstance(value, JobState):
+            return self._foreign_state(value)
+        return value
+
+    def decode(self, operation: str, answer: Any) -> Any:
+        """An implementation's answer as a model value; raises Malformed if it is none."""
+        return self._decoders.get(operation, _boolean)(answer)
+
+    def decoder(self, operation: str) -> Callable[[Any], Any]:
+        """The function that `decode` uses for this operation."""
+        return self._decoders.get(operation, _boolean)
+
+    def exceptional(self, operation: str, error: Exception) -> Any:
+        """The answer that an exception stands for according to the adapter, or MISSING."""
+        names = {kind.__name__ for kind in type(error).__mro__}
+        if operation == "submit" and names & set(self._adapter.rejected):
+            return Submission(False, None)
+        if names & set(self._adapter.absent):
+            absent = {"take_result": ResultView("NOT_FOUND"), "snapshot": None, "wait": None, "take_request": None}
+            return absent.get(operation, False)
+        return MISSING
+
+    def shown_fields(self, answer: Any) -> tuple[str, ...]:
+        """Which fields of a snapshot the implementation shows."""
+        snapshot = self._snapshot(answer)
+        return tuple(name for name, value in snapshot._asdict().items() if value is not MISSING)
+
+    def _foreign_state(self, state: JobState) -> str:
+        for theirs, ours in self._adapter.states.items():
+            if ours == state.value:
+                return theirs
+        return state.value
+
+    def _submission(self, answer: Any) -> Submission:
+        if answer is None or answer is False or answer == "":
+            return Submission(False, None)
+        if isinstance(answer, (str, int, UUID)) and answer is not True:
+            return Submission(True, answer)
+        status = read_field(answer, self._fields["accepted"], 0)
+        job_id = read_field(answer, self._fields["job_id"], 1)
+        if job_id is MISSING or status is MISSING:
+            raise Malformed(f"submit answered {_shown(answer)}; expected an id, or a status with an id")
+        accepted = status if isinstance(status, bool) else _accepts(status)
+        return Submission(accepted, None if job_id == "" else _identity(job_id))
+
+    def _snapshot(self, answer: Any) -> Snapshot | None:
+        if answer is None:
+            return None
+        fields = self._fields
+        state = read_field(answer, fields["state"], 0)
+        if state is MISSING:
+            raise Malformed(f"expected a snapshot with a state, or None, got {_shown(answer)}")
+        error = read_field(answer, fields["error"], 1)
+        completed = read_field(answer, fields["completed_at"], 3)
+        return Snapshot(
+            read_state(state, self._adapter.states),
+            "" if error is None else error,
+            read_field(answer, fields["submitted_at"], 2),
+            0 if completed is None else completed,
+        )
+
+    def _request(self, answer: Any) -> TakenRequest | None:
+        if answer is None or answer is ABSENT:
+            return None
+        request_id = read_field(answer, self._fields["request_id"], 0)
+        payload = read_field(answer, self._fields["payload"], 1)
+        if payload is MISSING:
+            raise Malformed(f"take_request answered {_shown(answer)}; expected request_id and payload")
+        return TakenRequest(request_id, self._token(payload, empty=EMPTY))
+
+    def _result(self, answer: Any) -> ResultView:
+        if answer is None:
+            return ResultView("NOT_FOUND")
+        status = read_field(answer, self._fields["status"], 0)
+        if status is MISSING:
+            raise Malformed(f"take_result answered {_shown(answer)}; expected a record with a status")
+        spoken = word(status)
+        if spoken == "NOT_DONE":
+            state = read_field(answer, self._fields["state"], 1)
+            if state is status:
+                state = MISSING
+            return ResultView(spoken, state if state is MISSING else read_state(state, self._adapter.states))
+        if spoken == "READY":
+            result = read_field(answer, self._fields["result"], 1)
+            request_id = read_field(answer, self._fields["request_id"], 2)
+            token = self._token(result, empty=MISSING)
+            _spoil(result)
+            return ResultView(spoken, MISSING, token, request_id)
+        if spoken == "NOT_FOUND":
+            return ResultView(spoken)
+        raise Malformed(f"take_result status {status!r} is none of NOT_FOUND, NOT_DONE, READY")
+
+    def _token(self, value: Any, empty: Any) -> Any:
+        if value is None or value is MISSING or (isinstance(value, (str, bytes, dict, list, tuple)) and not value):
+            return empty
+        if self._adapter.kind == "text":
+            return value
+        if not isinstance(value, Mapping) or _TOKEN not in value:
+            return f"something else: {_shown(value)}"
+        marks = value.get("marks")
+        return value[_TOKEN] if not marks else f"{value[_TOKEN]}, changed after an earlier read"
+
+
+def _spoil(result: Any) -> None:
+    if isinstance(result, Mapping) and isinstance(result.get("marks"), list):
+        result["marks"].append("read")
+
+
+def _accepts(status: Any) -> bool:
+    spoken = word(status)
+    if spoken in _ACCEPTED:
+        return True
+    if spoken in _REJECTED:
+        return False
+    raise Malformed(f"submit status {status!r} is neither an acceptance nor a rejection")
+
+
+def _identity(job_id: Any) -> str | int | None:
+    if job_id is None or (isinstance(job_id, (str, int, UUID)) and not isinstance(job_id, bool)):
+        return job_id
+    raise Malformed(f"a job id is a string or an integer, got {_shown(job_id)}")
+
+
+def _boolean(answer: Any) -> bool:
+    if isinstance(answer, bool):
+        return answer
+    raise Malformed(f"expected True or False, got {_shown(answer)}")
+
+
+def _integer(answer: Any) -> int:
+    if isinstance(answer, int) and not isinstance(answer, bool):
+        return answer
+    raise Malformed(f"expected an integer, got {_shown(answer)}")
+
+
+def _shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception as error:  # an implementation's repr may do anything; its failure is worth showing
+        text = f"<repr raised {type(error).__name__}>"
+    return f"{text[:80]} ({type(value).__name__})"

@@ -1,0 +1,138 @@
+"""The ledger's values: what the model speaks, and how an implementation's plain answers become it.
+
+Implementations need not import us. Ids may be strings or integers; states strings or enum members
+in any case; records may be objects, mappings or tuples. Whatever cannot be read raises `Malformed`,
+which a runner turns into a finding against the implementation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+__all__ = [
+    "ABSENT",
+    "EMPTY",
+    "MISSING",
+    "JobState",
+    "Malformed",
+    "ResultView",
+    "Snapshot",
+    "Submission",
+    "TakenRequest",
+]
+
+
+class Malformed(ValueError):
+    """An answer that no reading of the contract allows."""
+
+
+class _Mark(Enum):
+    ABSENT = "ABSENT"
+    EMPTY = "EMPTY"
+    MISSING = "MISSING"
+
+    def __repr__(self) -> str:
+        return self.value
+
+
+ABSENT = _Mark.ABSENT
+"""The answer for an unknown or evicted id."""
+EMPTY = _Mark.EMPTY
+"""A payload that was taken before."""
+MISSING = _Mark.MISSING
+"""A field that the implementation does not show."""
+
+
+class JobState(Enum):
+    """The five states of a job. `rank` orders them: a job's rank never falls."""
+
+    PENDING = "PENDING"
+    RUNNING = "RUNNING"
+    DONE = "DONE"
+    FAILED = "FAILED"
+    TIMEOUT = "TIMEOUT"
+
+    def __repr__(self) -> str:
+        return self.value
+
+    @property
+    def terminal(self) -> bool:
+        """Whether the state absorbs."""
+        return self.rank == 2
+
+    @property
+    def rank(self) -> int:
+        """0 for PENDING, 1 for RUNNING, 2 for the terminal states."""
+        return _RANK[self.value]
+
+
+_RANK = {"PENDING": 0, "RUNNING": 1, "DONE": 2, "FAILED": 2, "TIMEOUT": 2}
+
+
+class Submission(NamedTuple):
+    """Answer of submit. `job_id` is None when there is none."""
+
+    accepted: bool
+    job_id: str | int | None
+
+
+class Snapshot(NamedTuple):
+    """A job at one instant. Times are in the implementation's own unit, 0 meaning not yet."""
+
+    state: JobState
+    error: Any
+    submitted_at: Any
+    completed_at: Any
+
+
+class TakenRequest(NamedTuple):
+    """Answer of take_request; `payload` is EMPTY once it was taken."""
+
+    request_id: Any
+    payload: Any
+
+
+class ResultView(NamedTuple):
+    """Answer of take_result: status NOT_FOUND, NOT_DONE (with the state) or READY (with the result)."""
+
+    status: str
+    state: Any = MISSING
+    result: Any = MISSING
+    request_id: Any = MISSING
+
+
+def read_field(record: Any, names: tuple[str, ...], position: int | None = None) -> Any:
+    """The first of `names` that a mapping or object has; `position` for plain tuples; else MISSING."""
+    if isinstance(record, Mapping):
+        for name in names:
+            if name in record:
+                return record[name]
+        return MISSING
+    for name in names:
+        value = getattr(record, name, MISSING)
+        if value is not MISSING:
+            return value
+    if position is not None and isinstance(record, (tuple, list)) and len(record) > position:
+        return record[position]
+    return MISSING
+
+
+def word(value: Any) -> str:
+    """A status or state as an upper-case word: enum members by name, strings as they are."""
+    if isinstance(value, Enum):
+        value = value.name
+    if not isinstance(value, str):
+        raise Malformed(f"expected a word or an enum member, got {value!r} ({type(value).__name__})")
+    return value.rsplit(".", 1)[-1].upper().replace("-", "_").replace(" ", "_")
+
+
+def read_state(value: Any, names: Mapping[str, str]) -> JobState:
+    """A job state from a string or enum member; `names` maps foreign words (upper case) to ours."""
+    spoken = word(value)
+    try:
+        return JobState(names.get(spoken, spoken))
+    except ValueError:
+        known = ", ".join(state.value for state in JobState)
+        raise Malformed(f"state {value!r} is none of {known}; map it under [states] of an adapter") from None
