@@ -16,10 +16,12 @@ __all__ = [
     "BLOCKED",
     "Call",
     "Clause",
+    "Codec",
     "Contract",
     "Directed",
     "Domain",
     "Level",
+    "Malformed",
     "Model",
     "Mutant",
     "Operation",
@@ -85,12 +87,19 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A client-visible call: its parameters, whether targets must have it, how often to generate it."""
+    """A client-visible call.
+
+    Targets must have the `required` ones; `weight` is how often to generate the call. `stable` names
+    the clause by which an answer must not change after it was returned, `parks` the clause by which
+    a timed wait sleeps once instead of re-polling.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
     required: bool = False
     weight: int = 1
+    stable: str = ""
+    parks: str = ""
 
 
 class Call(NamedTuple):
@@ -101,10 +110,11 @@ class Call(NamedTuple):
 
 
 class Raised(NamedTuple):
-    """The response of a call that ended in an exception."""
+    """The response of a call that ended in an exception, and the innermost line that raised it."""
 
     type: str
     message: str
+    where: str = ""
 
 
 class _Blocked:
@@ -136,8 +146,8 @@ class Model(Protocol):
     pure; a conformance test judges twice and compares.
     """
 
-    def initial(self, configuration: Mapping[str, int]) -> tuple[Any, ...]:
-        """The states a new system with this configuration may be in."""
+    def initial(self, configuration: Mapping[str, int | None]) -> tuple[Any, ...]:
+        """The states a new system may be in; a bound of None is not known to the harness."""
 
     def judge(self, state: Any, call: Call, response: Any, elapsed_ms: int | None = None) -> Ruling:
         """Rule on a response given in `state`. `elapsed_ms` is how long the call took, None if unknown."""
@@ -148,14 +158,18 @@ class Model(Protocol):
     def advance(self, state: Any, milliseconds: int) -> Any:
         """The same state, later."""
 
+    def failed(self, state: Any, call: Call) -> Any:
+        """The state after a call that raised because the harness made it fail."""
+
 
 @dataclass(frozen=True, slots=True)
 class Directed:
-    """A hand-written sequential program: the check a clause's text asks for, step by step.
+    """A hand-written sequential program: the check that a clause's text asks for, step by step.
 
-    Steps are `(operation, arguments...)`; a `$n` argument is the id that step n returned, counted
-    from 0. The pseudo-operations `advance`, `step wall clock` and `fail next allocation` act on the
-    world around the implementation.
+    A step is `(operation, arguments...)`, where a job is the number of the submit that made it,
+    `unknown` an id never issued, and fresh values are filled in. Four pseudo-operations act on the
+    surroundings: `advance` and `step wall clock` (milliseconds), `fail allocation` (the next lock
+    allocation inside a call raises), and `audit` (look at every job).
     """
 
     clause: str
@@ -178,13 +192,36 @@ class Mutant:
     rare: bool = False
 
 
+class Codec(Protocol):
+    """Between a contract's model values and one implementation's plain values."""
+
+    def encode(self, parameter: str, value: Any) -> Any:
+        """A model value as the implementation takes it."""
+
+    def decoder(self, operation: str) -> Callable[[Any], Any]:
+        """Reads this operation's answers; raises Malformed on one that no reading allows."""
+
+    def exceptional(self, operation: str, error: Exception) -> tuple[Any, ...]:
+        """The answer that an exception stands for, in a tuple of one; empty if it stands for none."""
+
+    def missing(self, answer: Any) -> tuple[str, ...]:
+        """Capabilities that the answer of the `probe` operation shows to be missing."""
+
+
+class Malformed(ValueError):
+    """An answer that no reading of the contract allows."""
+
+
 @dataclass(frozen=True)
 class Contract:
     """Everything a runner needs to know about one kind of system.
 
-    `bind(instance, adapter)` wraps an implementation so that its answers are the model's values;
-    `checks` rule on histories recorded on real threads; `saboteurs` wrap a *correct* binding with a
-    planted bug, for the canary.
+    `creates` is the operation that makes jobs and `job_of` reads the new id from its answer (None if
+    there is none). `probe` is the operation that looks at one job. `recovery` is the clause on recovering from a
+    failed allocation. `codec` builds a codec from an
+    adapter and a maker of records. `time_steps` gives durations worth advancing the clock by,
+    `last_calls` the calls that must not return in a state. `saboteurs` wrap a sound subject with a
+    planted bug, for the canary, by stage.
     """
 
     name: str
@@ -192,23 +229,23 @@ class Contract:
     clauses: tuple[Clause, ...]
     resolutions: tuple[Resolution, ...]
     operations: tuple[Operation, ...]
+    creates: str
+    job_of: Callable[[Any], Any]
+    probe: str
+    recovery: str
     configuration: Mapping[str, int]
     configuration_domains: Mapping[str, tuple[int, ...]]
     model: Model
     directed: tuple[Directed, ...]
-    codec: Any
+    codec: Callable[..., Codec]
+    time_steps: Callable[[Mapping[str, int]], tuple[int, ...]]
+    last_calls: Callable[[Any], tuple[Call, ...]]
     saboteurs: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
 
     def clause(self, clause_id: str) -> Clause:
         """The clause with this id; raises KeyError if the contract has none."""
-        for clause in self.clauses:
-            if clause.id == clause_id:
-                return clause
-        raise KeyError(clause_id)
+        return {clause.id: clause for clause in self.clauses}[clause_id]
 
     def operation(self, name: str) -> Operation:
         """The operation with this name; raises KeyError if the contract has none."""
-        for operation in self.operations:
-            if operation.name == name:
-                return operation
-        raise KeyError(name)
+        return {operation.name: operation for operation in self.operations}[name]

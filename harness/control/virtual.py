@@ -36,6 +36,10 @@ class VirtualTime:
     """A clock that only moves when told, or when the only strand waits."""
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the beginning."""
         self.now_ns = _EPOCH_NS
         self.wall_ns = _WALL_OFFSET_NS
         self.moves = 0  # how often a wait or sleep moved the clock

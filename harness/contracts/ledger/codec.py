@@ -17,7 +17,6 @@ from harness.contracts.ledger.values import (
     EMPTY,
     MISSING,
     JobState,
-    Malformed,
     ResultView,
     Snapshot,
     Submission,
@@ -26,15 +25,16 @@ from harness.contracts.ledger.values import (
     read_state,
     word,
 )
+from harness.contracts.records import Malformed
 
-__all__ = ["Codec"]
+__all__ = ["LedgerCodec"]
 
 _ACCEPTED = frozenset({"ACCEPTED", "OK", "ADMITTED", "QUEUED", "PENDING", "SUCCESS"})
 _REJECTED = frozenset({"QUEUE_FULL", "REJECTED", "FULL", "BUSY", "OVERLOADED"})
 _TOKEN = "value"
 
 
-class Codec:
+class LedgerCodec:
     """Encodes arguments for, and decodes answers of, one implementation.
 
     `record` makes the mutable mapping that carries payload and result tokens; the stress stage
@@ -79,28 +79,27 @@ class Codec:
             return self._foreign_state(value)
         return value
 
-    def decode(self, operation: str, answer: Any) -> Any:
-        """An implementation's answer as a model value; raises Malformed if it is none."""
-        return self._decoders.get(operation, _boolean)(answer)
-
     def decoder(self, operation: str) -> Callable[[Any], Any]:
-        """The function that `decode` uses for this operation."""
+        """Reads this operation's answers; raises Malformed on one that no reading allows."""
         return self._decoders.get(operation, _boolean)
 
-    def exceptional(self, operation: str, error: Exception) -> Any:
-        """The answer that an exception stands for according to the adapter, or MISSING."""
+    def exceptional(self, operation: str, error: Exception) -> tuple[Any, ...]:
+        """The answer that an exception stands for according to the adapter, in a tuple of one."""
         names = {kind.__name__ for kind in type(error).__mro__}
         if operation == "submit" and names & set(self._adapter.rejected):
-            return Submission(False, None)
+            return (Submission(False, None),)
         if names & set(self._adapter.absent):
-            absent = {"take_result": ResultView("NOT_FOUND"), "snapshot": None, "wait": None, "take_request": None}
-            return absent.get(operation, False)
-        return MISSING
+            if operation == "take_result":
+                return (ResultView("NOT_FOUND"),)
+            return (None,) if operation in ("snapshot", "wait", "take_request") else (False,)
+        return ()
 
-    def shown_fields(self, answer: Any) -> tuple[str, ...]:
-        """Which fields of a snapshot the implementation shows."""
+    def missing(self, answer: Any) -> tuple[str, ...]:
+        """Snapshot fields that the implementation does not show."""
         snapshot = self._snapshot(answer)
-        return tuple(name for name, value in snapshot._asdict().items() if value is not MISSING)
+        if snapshot is None:
+            return ()
+        return tuple(f"snapshot.{name}" for name, value in snapshot._asdict().items() if value is MISSING)
 
     def _foreign_state(self, state: JobState) -> str:
         for theirs, ours in self._adapter.states.items():

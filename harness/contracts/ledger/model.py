@@ -21,11 +21,14 @@ __all__ = ["Configuration", "Job", "LedgerState", "advance", "find", "initial", 
 
 
 class Configuration(NamedTuple):
-    """Bounds of one ledger; `job_ttl_ms` in milliseconds."""
+    """Bounds of one ledger; `job_ttl_ms` in milliseconds. None is a bound that could not be set.
 
-    max_queue: int
-    job_ttl_ms: int
-    max_completed: int
+    Nothing is demanded of an unknown bound, and nothing that it could explain is refused.
+    """
+
+    max_queue: int | None
+    job_ttl_ms: int | None
+    max_completed: int | None
 
 
 class Job(NamedTuple):
@@ -82,7 +85,7 @@ class LedgerState(NamedTuple):
         return any(job.id == job_id for job in self.jobs) or any(gone == job_id for gone, _ in self.gone)
 
 
-def initial(configuration: Mapping[str, int]) -> tuple[LedgerState, ...]:
+def initial(configuration: Mapping[str, int | None]) -> tuple[LedgerState, ...]:
     """An empty ledger, once for each eviction order that A7 accepts."""
     bounds = Configuration(**configuration)
     return LedgerState(bounds, by_completion=True), LedgerState(bounds, by_completion=False)
@@ -108,12 +111,15 @@ def age(state: LedgerState, job: Job) -> int:
 
 def _expirable(state: LedgerState, job: Job) -> bool:
     """Old enough that an eager implementation may have removed it (A13, A15)."""
-    return age(state, job) >= max(state.configuration.job_ttl_ms, 1)
+    ttl = state.configuration.job_ttl_ms
+    return age(state, job) >= (0 if ttl is None else max(ttl, 1))
 
 
 def sweep(state: LedgerState) -> tuple[LedgerState, ...]:
     """The states after an accepted submit's sweep: time to live first, then the count bound."""
     ttl = state.configuration.job_ttl_ms
+    if ttl is None:
+        return (_evict(state, set()),)
     terminal = [job for job in state.jobs if job.state.terminal]
     expired = {job.id for job in terminal if age(state, job) > ttl}
     boundary = {job.id for job in terminal if age(state, job) == ttl > 0}
@@ -125,10 +131,14 @@ def _evict(state: LedgerState, expired: set[Any]) -> LedgerState:
     kept = [job for job in state.jobs if job.state.terminal and job.id not in expired]
     if state.by_completion:
         kept.sort(key=lambda job: job.completion)
-    surplus = {job.id for job in kept[: max(len(kept) - max(state.configuration.max_completed, 0), 0)]}
+    bound = state.configuration.max_completed
+    surplus = {job.id for job in kept[: max(len(kept) - max(bound, 0), 0)]} if bound is not None else set()
     why = "ttl, then count" if expired and surplus else "ttl"
-    gone = tuple((job.id, why if job.id in expired else "count") for job in state.jobs if job.id in expired | surplus)
-    jobs = tuple(job._replace(maybe_gone=False) for job in state.jobs if job.id not in expired | surplus)
+    evicted = expired | surplus
+    gone = tuple((job.id, why if job.id in expired else "count") for job in state.jobs if job.id in evicted)
+    jobs = tuple(
+        job._replace(maybe_gone=bound is None and job.state.terminal) for job in state.jobs if job.id not in evicted
+    )
     return state._replace(jobs=jobs, gone=state.gone + gone)
 
 

@@ -72,7 +72,7 @@ OPERATIONS = (
     Operation("fail", (_JOB, _ERROR), weight=2),
     Operation("timeout", (_JOB, _ERROR), weight=2),
     Operation("take_request", (_JOB,)),
-    Operation("snapshot", (_JOB,), required=True),
+    Operation("snapshot", (_JOB,), required=True, stable="AJT-SNAPSHOT"),
     Operation(
         "wait",
         (
@@ -80,6 +80,8 @@ OPERATIONS = (
             Parameter("initial", Domain("choice", _REAL_STATES)),
             Parameter("timeout_ms", Domain("choice", (1, 5, 80, 30_000))),
         ),
+        stable="AJT-SNAPSHOT",
+        parks="AJT-NOTIFY-INSIDE",
     ),
     Operation("take_result", (_JOB,)),
     Operation("queue_depth", ()),

@@ -33,7 +33,7 @@ _OUTCOME_BLAME = {"absorbed": "AJT-TERM-ABSORB", "run": "AJT-TERM-ABSORB"}
 class LedgerModel:
     """The ledger's sequential specification (catalogue sections 5.A to 5.D, resolutions 7.A)."""
 
-    def initial(self, configuration: Mapping[str, int]) -> tuple[LedgerState, ...]:
+    def initial(self, configuration: Mapping[str, int | None]) -> tuple[LedgerState, ...]:
         """The states of an empty ledger with these bounds."""
         return model.initial(configuration)
 
@@ -41,9 +41,9 @@ class LedgerModel:
         """The same ledger, later."""
         return model.advance(state, milliseconds)
 
-    def failed_submit(self, state: LedgerState) -> LedgerState:
-        """The state after a submit that raised because the harness made it fail: nothing happened."""
-        return state._replace(last="failed submit")
+    def failed(self, state: LedgerState, call: Call) -> LedgerState:
+        """The state after a call that raised because the harness made it fail: nothing happened."""
+        return state._replace(last="failed submit") if call.operation == "submit" else state
 
     def blocks(self, state: LedgerState, call: Call) -> bool:
         """Whether a wait must not return in this state before its budget ends."""
@@ -73,32 +73,39 @@ def _raised(state: LedgerState, call: Call, response: Raised) -> Ruling:
     expected = "an answer, not an exception"
     if _names_no_job(state, call):
         clause, expected = "AJT-UNKNOWN", "the answer for an absent job, not an exception"
-    elif call.operation == "submit" and state.depth >= state.configuration.max_queue:
+    elif call.operation == "submit" and _full(state):
         clause, expected = "AJT-ADMIT-REJECT", "a rejection value, not an exception (A1)"
     return Ruling((), (clause,), expected)
 
 
+def _full(state: LedgerState) -> bool:
+    bound = state.configuration.max_queue
+    return bound is not None and state.depth >= bound
+
+
 def _submit(state: LedgerState, arguments: tuple[Any, ...], response: Submission) -> Ruling:
-    bounds = state.configuration
-    admits = state.depth < bounds.max_queue
-    clause = "AJT-ADMIT-ZERO" if bounds.max_queue <= 0 else "AJT-ADMIT-CAS"
+    bound = state.configuration.max_queue
+    full = _full(state)
+    clause = "AJT-ADMIT-ZERO" if bound is not None and bound <= 0 else "AJT-ADMIT-CAS"
+    decided = (clause,) if bound is not None else ()
     if not response.accepted:
-        if admits:
-            blame = _DEPTH_BLAME.get(state.last, clause)
-            return Ruling((), (blame,), f"acceptance: {state.depth} of {bounds.max_queue} slots are taken")
+        if bound is not None and not full:
+            return Ruling((), (_DEPTH_BLAME.get(state.last, clause),), f"acceptance: {state.depth} of {bound} slots are taken")
         if response.job_id is not None:
             return Ruling((), ("AJT-ADMIT-REJECT",), "no id with a rejection")
-        return Ruling((model.rejected(state),), (clause, "AJT-ADMIT-REJECT"), "")
-    if not admits:
-        if state.last in ("end", "absorbed", "run") and bounds.max_queue > 0:
+        return Ruling((model.rejected(state),), (*decided, "AJT-ADMIT-REJECT"), "")
+    if full:
+        if state.last in ("end", "absorbed", "run") and clause == "AJT-ADMIT-CAS":
             clause = _DEPTH_BLAME[state.last]
-        return Ruling((), (clause,), f"rejection: {state.depth} of {bounds.max_queue} slots are taken")
+        return Ruling((), (clause,), f"rejection: {state.depth} of {bound} slots are taken")
     if response.job_id is None or state.issued(response.job_id):
         return Ruling((), ("AJT-ID-UNIQUE",), "an id that was never given before")
+    if state.last == "end":
+        decided = (*decided, "AJT-DEPTH-WHEN")
     request_id, payload = arguments
     job = Job(response.job_id, request_id, payload)
     swept = tuple(after._replace(jobs=(*after.jobs, job), last="submit") for after in model.sweep(state))
-    return Ruling(swept, (clause, "AJT-ID-UNIQUE"), "")
+    return Ruling(swept, (*decided, "AJT-ID-UNIQUE"), "")
 
 
 def _lookup(
@@ -144,7 +151,8 @@ def _lost_blame(state: LedgerState, job: Job) -> str:
 
 def _crowded(state: LedgerState) -> bool:
     """Whether the retention bound was near enough to explain an eviction."""
-    return sum(job.state.terminal for job in state.jobs) + len(state.gone) > state.configuration.max_completed
+    bound = state.configuration.max_completed
+    return bound is not None and sum(job.state.terminal for job in state.jobs) + len(state.gone) > bound
 
 
 def _transition_running(state: LedgerState, arguments: tuple[Any, ...], response: bool) -> Ruling:

@@ -11,21 +11,18 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, NamedTuple
 
+from harness.contracts.records import Malformed
+
 __all__ = [
     "ABSENT",
     "EMPTY",
     "MISSING",
     "JobState",
-    "Malformed",
     "ResultView",
     "Snapshot",
     "Submission",
     "TakenRequest",
 ]
-
-
-class Malformed(ValueError):
-    """An answer that no reading of the contract allows."""
 
 
 class _Mark(Enum):

@@ -1,0 +1,1 @@
+"""Sequential programs: one strand, checked call by call against a contract's model."""

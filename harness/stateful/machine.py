@@ -1,0 +1,157 @@
+"""A Hypothesis state machine generated from a contract.
+
+One rule per operation, drawn from the parameters' domains; nothing about any contract is written
+here. Hypothesis generates, shrinks and keeps failing examples in its database as usual; the program
+that is shown is the session's own text, which needs no state machine to run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from harness.contracts.records import Contract, Operation, Parameter
+from harness.stateful.session import Session
+from harness.stateful.surroundings import Surroundings
+
+__all__ = ["Progress", "machine_for"]
+
+_MOST_JOBS = 7
+_WALL_STEPS_MS = (-3_600_000, 3_600_000)
+
+
+class Progress:
+    """What the machine has done so far, over all its programs."""
+
+    def __init__(self, report: Callable[[int, int], None] = lambda executions, operations: None) -> None:
+        self.executions = 0
+        self.operations = 0
+        self.checked: Counter[str] = Counter()
+        self._report = report
+
+    def add(self, session: Session) -> None:
+        """Account for one program."""
+        self.executions += 1
+        self.operations += session.operations
+        self.checked.update(session.checked)
+        self._report(self.executions, self.operations)
+
+
+def machine_for(surroundings: Surroundings, progress: Progress, label: str) -> type[RuleBasedStateMachine]:
+    """The state machine of this binding's contract. `label` keys its examples in the database."""
+    contract = surroundings.binding.contract
+    body: dict[str, Any] = {
+        "__init__": _begin,
+        "teardown": _teardown(progress),
+        "set_up": _set_up(surroundings),
+    }
+    for operation in contract.operations:
+        if operation.name not in surroundings.binding.missing:
+            for number in range(operation.weight):
+                body[f"{operation.name}_{number}"] = _operation_rule(operation)
+    if surroundings.clock:
+        body["advance"] = _advance_rule(contract)
+        body["step_wall_clock"] = _wall_rule()
+    return type(label, (RuleBasedStateMachine,), body)
+
+
+def _begin(self: Any) -> None:
+    RuleBasedStateMachine.__init__(self)
+    self.session = None
+
+
+def _running(self: Any) -> bool:
+    return self.session is not None and not self.session.over
+
+
+def _set_up(surroundings: Surroundings) -> Any:
+    contract = surroundings.binding.contract
+    refused = surroundings.binding.refused
+    bounds = {
+        name: st.sampled_from([value for value in values if (name, value) not in refused])
+        for name, values in contract.configuration_domains.items()
+        if name not in surroundings.binding.missing
+    }
+
+    def set_up(self: Any, bounds: dict[str, int], watch_depth: bool, audit: bool) -> None:
+        self.session = Session(surroundings, {**contract.configuration, **bounds})
+        self.watch_depth = watch_depth
+        self.audit = audit
+
+    return initialize(bounds=st.fixed_dictionaries(bounds), watch_depth=st.booleans(), audit=st.booleans())(set_up)
+
+
+def _operation_rule(operation: Operation) -> Any:
+    drawn = {p.name: strategy for p in operation.parameters if (strategy := _strategy(p)) is not None}
+
+    def step(self: Any, **values: Any) -> None:
+        session = self.session
+        arguments = [_argument(session, parameter, values.get(parameter.name)) for parameter in operation.parameters]
+        session.call(operation.name, *arguments)
+        _observe(self, operation)
+
+    step.__name__ = operation.name
+    return precondition(_running)(rule(**drawn)(step))
+
+
+def _observe(machine: Any, operation: Operation) -> None:
+    """Look around after a call: reads that Hypothesis can switch off, so that they hide nothing."""
+    session = machine.session
+    creates = session.contract.creates
+    for watched in session.contract.operations:
+        if machine.watch_depth and not watched.parameters and not session.over and session.offers(watched.name):
+            session.call(watched.name)
+    if machine.audit and operation.name == creates and not session.over:
+        session.audit()
+
+
+def _strategy(parameter: Parameter) -> st.SearchStrategy[Any] | None:
+    domain = parameter.domain
+    if domain.kind == "job":
+        return st.integers(0, _MOST_JOBS)
+    return st.sampled_from(domain.values) if domain.kind == "choice" else None
+
+
+def _argument(session: Session, parameter: Parameter, drawn: Any) -> Any:
+    """The value for a parameter: jobs by number, wrapping around to one id that was never issued."""
+    domain = parameter.domain
+    if domain.kind == "fresh":
+        return session.fresh(domain.prefix)
+    if domain.kind == "job":
+        number = drawn % (len(session.ids) + 1)
+        return session.ids[number] if number < len(session.ids) else session.unknown_id()
+    return drawn
+
+
+def _advance_rule(contract: Contract) -> Any:
+    def advance(self: Any, step: int) -> None:
+        steps = contract.time_steps(self.session.configuration)
+        self.session.advance(steps[step % len(steps)])
+
+    return precondition(_running)(rule(step=st.integers(0, 3))(advance))
+
+
+def _wall_rule() -> Any:
+    def step_wall_clock(self: Any, milliseconds: int) -> None:
+        self.session.step_wall_clock(milliseconds)
+
+    return precondition(_running)(rule(milliseconds=st.sampled_from(_WALL_STEPS_MS))(step_wall_clock))
+
+
+def _teardown(progress: Progress) -> Any:
+    def teardown(self: Any) -> None:
+        if self.session is None:
+            return
+        try:
+            if not self.session.over:
+                self.session.audit()
+            if not self.session.over:
+                self.session.last_call()
+        finally:
+            progress.add(self.session)
+
+    return teardown

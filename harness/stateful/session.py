@@ -1,0 +1,252 @@
+"""One sequential program, running: every answer is held against the model as it comes.
+
+A `Session` is what the generated machine, the directed programs and pasted regression tests drive.
+It also keeps the program as text, so that whatever breaks can be shown as something a person can
+run. Breaking a clause raises `ContractBroken`, an AssertionError.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from harness.contracts.records import BLOCKED, Call, Malformed, Operation, Raised
+from harness.control.virtual import WouldBlock
+from harness.findings import Kind
+from harness.stateful.surroundings import Surroundings
+
+__all__ = ["ContractBroken", "Session"]
+
+_MOVES_OF_ONE_WAIT = 3  # one timed wait, and a second or third where rounding left a remainder
+
+
+class ContractBroken(AssertionError):
+    """An answer that the contract does not allow. One subclass per clause, so that shrinking keeps it."""
+
+    _by_clause: dict[str, type[ContractBroken]] = {}
+
+    def __init__(self, clause: str, message: str, kind: Kind, session: Session, where: str = "") -> None:
+        super().__init__(f"{clause}: {message}")
+        self.clause = clause
+        self.message = message
+        self.kind = kind
+        self.where = where
+        self.session = session
+
+    @classmethod
+    def of(cls, clause: str) -> type[ContractBroken]:
+        """The class for breaches of this clause."""
+        if clause not in cls._by_clause:
+            cls._by_clause[clause] = type(f"Broken_{clause.replace('-', '_')}", (cls,), {})
+        return cls._by_clause[clause]
+
+
+class Session:
+    """A system under test with the model beside it.
+
+    `states` are the model states still possible; `ids` the ids given so far, in order; `lines` the
+    program so far; `checked` how often each clause was decided.
+    """
+
+    def __init__(self, surroundings: Surroundings, configuration: Mapping[str, int]) -> None:
+        self._surroundings = surroundings
+        self.contract = surroundings.binding.contract
+        self._model = self.contract.model
+        self.configuration = dict(configuration)
+        unset = surroundings.binding.missing
+        self.states = self._model.initial(
+            {name: None if name in unset else value for name, value in configuration.items()}
+        )
+        self.ids: list[Any] = []
+        self.lines: list[str] = []
+        self.checked: Counter[str] = Counter()
+        self.operations = 0
+        self.over = False  # a blocked or failed call ends a program
+        self.broken: ContractBroken | None = None
+        self._names: dict[Any, str] = {}
+        self._fresh = 0
+        self._after_failure = False  # we broke something on purpose: what follows is about recovery
+        self._answers: list[Any] = []
+        self._stable: list[tuple[Operation, Any, Any, str]] = []
+        surroundings.reset()
+        self._subject = surroundings.make(configuration, self._answers.append)
+
+    def __getattr__(self, name: str) -> Any:
+        """Operations of the contract by name, so that programs read like programs."""
+        if name.startswith("_") or name not in {operation.name for operation in self.contract.operations}:
+            raise AttributeError(name)
+        return lambda *arguments: self.call(name, *arguments)
+
+    def offers(self, operation: str) -> bool:
+        """Whether the implementation has this operation."""
+        return operation in self._subject.calls
+
+    def unknown_id(self) -> Any:
+        """An id of the implementation's own type that it never gave."""
+        if not self.ids or isinstance(self.ids[0], str):
+            return "never-issued"
+        if isinstance(self.ids[0], UUID):
+            return UUID(int=0)
+        return max(self.ids) + 1_000_000
+
+    def fresh(self, prefix: str) -> str:
+        """A value never used before in this program."""
+        self._fresh += 1
+        return f"{prefix}-{self._fresh}"
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Call an operation, judge its answer, and return it; raises ContractBroken."""
+        operation = self.contract.operation(name)
+        arguments = tuple(
+            _from_choices(parameter.domain.values, value)
+            for parameter, value in zip(operation.parameters, arguments, strict=True)
+        )
+        call = Call(name, arguments)
+        self._write(operation, arguments)
+        clock = self._surroundings.clock
+        began, moves = (clock.now_ms, clock.moves) if clock else (0, 0)
+        response = self._invoke(call)
+        elapsed = clock.now_ms - began if clock else None
+        self.operations += 1
+        failed = self._surroundings.take_failure()
+        if failed and (isinstance(response, Raised) or self.contract.job_of(response) is None):
+            self._after_failure = True
+            self.states = tuple(self._model.failed(state, call) for state in self.states)
+            self._note("raised MemoryError, made to fail by the harness")
+            return response
+        self._judge(call, response, elapsed)
+        if clock and operation.parks and clock.moves - moves > _MOVES_OF_ONE_WAIT:
+            self._break(operation.parks, f"{name} woke {clock.moves - moves} times although nothing happened: it re-polls")
+        self._check_stable(call)
+        if operation.stable and response is not BLOCKED and self._answers:
+            self._stable.append((operation, self._answers[-1], response, self._shown_call(call)))
+        self._learn(name, response)
+        if elapsed and response is not BLOCKED:
+            self.states = tuple(self._model.advance(state, elapsed) for state in self.states)
+        return response
+
+    def advance(self, milliseconds: int) -> None:
+        """Let virtual time pass."""
+        assert self._surroundings.clock is not None
+        self.lines.append(f"{self.contract.name}.advance({milliseconds})")
+        self._surroundings.clock.advance_ms(milliseconds)
+        self.states = tuple(self._model.advance(state, milliseconds) for state in self.states)
+
+    def step_wall_clock(self, milliseconds: int) -> None:
+        """Step the wall clock; nothing in a contract may depend on it."""
+        assert self._surroundings.clock is not None
+        self.lines.append(f"{self.contract.name}.step_wall_clock({milliseconds})")
+        self._surroundings.clock.step_wall_ms(milliseconds)
+
+    def fail_allocation(self) -> None:
+        """Make the next lock allocation inside a call raise MemoryError."""
+        self.lines.append(f"{self.contract.name}.fail_allocation()")
+        self._surroundings.arm_failure()
+
+    def audit(self) -> None:
+        """Look at every job ever made."""
+        for job_id in tuple(self.ids):
+            self.call(self.contract.probe, job_id)
+
+    def last_call(self) -> None:
+        """End the program with a call that must not return, if the model knows one."""
+        calls = self.contract.last_calls(self.states[0])
+        if calls and self.offers(calls[0].operation) and self._surroundings.clock:
+            self.call(calls[0].operation, *calls[0].arguments)
+            self.over = True
+
+    def _invoke(self, call: Call) -> Any:
+        self._answers.clear()
+        try:
+            return self._subject.call(call.operation, call.arguments)
+        except WouldBlock:
+            self.over = True
+            return BLOCKED
+        except Malformed as error:
+            self._break(self._model.judge(self.states[0], call, Raised("", "")).clauses[0], str(error), Kind.MALFORMED_ANSWER)
+
+    def _judge(self, call: Call, response: Any, elapsed: int | None) -> None:
+        rulings = [self._model.judge(state, call, response, elapsed) for state in self.states]
+        states = tuple(dict.fromkeys(after for ruling in rulings for after in ruling.states))
+        if states:
+            self.states = states
+            for ruling in rulings:
+                if ruling.states:
+                    self.checked.update(dict.fromkeys(ruling.clauses, 1))
+                    break
+            return
+        ruling = rulings[0]
+        said = f"{self._shown_call(call)} {_said(response)}; the contract allows {ruling.expected}"
+        kind = Kind.EXCEPTION if isinstance(response, Raised) else Kind.HANG if response is BLOCKED else Kind.BROKEN_CLAUSE
+        self._break(ruling.clauses[0], said, kind, response.where if isinstance(response, Raised) else "")
+
+    def _check_stable(self, call: Call) -> None:
+        """Answers returned earlier must read as they did."""
+        for operation, answer, response, shown in self._stable:
+            now = self._subject_decoder(operation)(answer)
+            if now != response:
+                self._break(
+                    operation.stable,
+                    f"what {shown} had returned changed from {response} to {now} during {self._shown_call(call)}",
+                )
+            self.checked[operation.stable] += 1
+        del self._stable[:-4]
+
+    def _subject_decoder(self, operation: Operation) -> Any:
+        return self._surroundings.binding.codec.decoder(operation.name)
+
+    def _learn(self, name: str, response: Any) -> None:
+        if name != self.contract.creates or isinstance(response, Raised):
+            return
+        job_id = self.contract.job_of(response)
+        if job_id is not None:
+            self.ids.append(job_id)
+            self._names[job_id] = f"job{len(self.ids)}"
+            self.lines[-1] = f"job{len(self.ids)} = {self.lines[-1]}.job_id"
+
+    def _write(self, operation: Operation, arguments: tuple[Any, ...]) -> None:
+        self.lines.append(f"{self.contract.name}.{operation.name}({self._shown(operation, arguments)})")
+
+    def _shown_call(self, call: Call) -> str:
+        return f"{call.operation}({self._shown(self.contract.operation(call.operation), call.arguments)})"
+
+    def _shown(self, operation: Operation, arguments: Iterable[Any]) -> str:
+        return ", ".join(
+            self._names.get(value, repr(value)) if parameter.domain.kind == "job" else repr(getattr(value, "value", value))
+            for parameter, value in zip(operation.parameters, arguments, strict=True)
+        )
+
+    def _note(self, comment: str) -> None:
+        self.lines[-1] += f"  # {comment}"
+
+    def _break(self, clause: str, message: str, kind: Kind = Kind.BROKEN_CLAUSE, where: str = "") -> Any:
+        self.over = True
+        if self._after_failure:
+            clause = self.contract.recovery
+        self._note(f"{clause}: {message}")
+        self.broken = ContractBroken.of(clause)(clause, message, kind, self, where)
+        raise self.broken
+
+
+def _from_choices(choices: tuple[Any, ...], value: Any) -> Any:
+    """An enum member that a plain value names, where a parameter ranges over such members."""
+    for choice in choices:
+        if value == getattr(choice, "value", choice):
+            return choice
+    return value
+
+
+def _said(response: Any) -> str:
+    if isinstance(response, Raised):
+        return f"raised {response.type}: {response.message}" if response.message else f"raised {response.type}"
+    return "never returned" if response is BLOCKED else f"answered {_record(response)}"
+
+
+def _record(response: Any) -> str:
+    fields = getattr(response, "_asdict", None)
+    if fields is None:
+        return repr(response)
+    shown = ", ".join(f"{name}={value!r}" for name, value in fields().items() if repr(value) != "MISSING")
+    return f"{type(response).__name__}({shown})"

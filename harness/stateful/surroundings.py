@@ -1,0 +1,81 @@
+"""Where sequential programs run: the implementation in a world of virtual time, or in real time.
+
+The single-strand world makes time to live and wait budgets exact and sleeps never. An
+implementation that starts threads of its own cannot live there; it runs in real time instead, and
+the clauses that need virtual time are skipped, visibly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harness.contracts.adapter import Adapter
+from harness.contracts.records import Contract
+from harness.control.virtual import Allocations, NeedsThreads, VirtualTime
+from harness.control.world import solo_world
+from harness.targets.locate import OrdinaryImporter, Target
+from harness.targets.subject import Binding, Subject
+
+__all__ = ["Surroundings"]
+
+VIRTUAL_TIME = "virtual time"
+
+
+class Surroundings:
+    """A binding and, where the implementation allows it, the virtual clock that it lives on."""
+
+    def __init__(self, binding: Binding, clock: VirtualTime | None, allocations: Allocations | None) -> None:
+        self.binding = binding
+        self.clock = clock
+        self._allocations = allocations
+        self._sabotage: Callable[[Any], Any] | None = None
+
+    @classmethod
+    def of(cls, target: Target, contract: Contract, adapter: Adapter) -> Surroundings:
+        """Import the target, privately if it allows that, and examine it; raises UsageError."""
+        target.prepare_path()
+        world, clock, allocations = solo_world(target.prefixes, target.roots)
+        try:
+            binding = Binding(contract, target.factory(world), adapter)
+            binding.examine()
+            return cls(binding, clock, allocations)
+        except NeedsThreads as error:
+            binding = Binding(contract, target.factory(OrdinaryImporter()), adapter)
+            binding.examine()
+            binding.missing[VIRTUAL_TIME] = f"no virtual time: {error}"
+            return cls(binding, None, None)
+
+    def sabotaged(self, saboteur: Callable[[Any], Any]) -> Surroundings:
+        """The same, with a planted bug."""
+        twin = Surroundings(self.binding, self.clock, self._allocations)
+        twin._sabotage = saboteur
+        return twin
+
+    def make(self, configuration: Mapping[str, int], keep: Callable[[Any], None]) -> Subject:
+        """A new implementation instance."""
+        known = {name: value for name, value in configuration.items() if name not in self.binding.missing}
+        subject = self.binding.create(known, keep)
+        if self._sabotage is not None:
+            self._sabotage(subject)
+        return subject
+
+    def reset(self) -> None:
+        """Set the clock back, so that the same program sees the same times."""
+        if self.clock and self._allocations:
+            self.clock.reset()
+            self._allocations.fail_at = 0
+            self._allocations.failed = False
+
+    def arm_failure(self) -> None:
+        """Make the next lock allocation raise."""
+        if self._allocations:
+            self._allocations.fail_at = 1
+
+    def take_failure(self) -> bool:
+        """Whether the last call met the failure that was armed. Disarms."""
+        if self._allocations is None:
+            return False
+        failed, self._allocations.failed = self._allocations.failed, False
+        self._allocations.fail_at = 0
+        return failed

@@ -1,0 +1,137 @@
+"""From a target's text to its factory: `package.module:factory` or `path/to/file.py:factory`.
+
+Whatever can be wrong with a target is the user's to mend, so every failure is a UsageError that
+says what happened, where, and what usually helps.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Protocol, Self
+
+from harness.findings import UsageError
+
+__all__ = ["Importer", "OrdinaryImporter", "Target"]
+
+
+class Importer(Protocol):
+    """What `Target.factory` needs: ordinary imports, or those of a private world."""
+
+    def load(self, name: str) -> ModuleType:
+        """Import a module by its absolute name."""
+
+    def load_file(self, name: str, path: Path) -> ModuleType:
+        """Import a source file under a name."""
+
+
+class OrdinaryImporter:
+    """The interpreter's own imports."""
+
+    def load(self, name: str) -> ModuleType:
+        """Import a module by its absolute name."""
+        return importlib.import_module(name)
+
+    def load_file(self, name: str, path: Path) -> ModuleType:
+        """Import a source file under a name."""
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+        return module
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where an implementation is: `module` (or `path`, for a file) and the attribute that makes it."""
+
+    text: str
+    module: str
+    attribute: str
+    path: Path | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a target; raises UsageError if it has none of the known forms."""
+        place, colon, attribute = text.rpartition(":")
+        if not colon or not place or not attribute:
+            raise UsageError(
+                f"target {text!r} has neither of the forms package.module:factory and path/to/file.py:factory"
+            )
+        if place.endswith(".py"):
+            path = Path(place).resolve()
+            if not path.is_file():
+                raise UsageError(f"target {text!r}: there is no file {place}")
+            return cls(text, f"harness_target_{path.stem}", attribute, path)
+        if not all(part.isidentifier() for part in place.split(".")):
+            hint = "; a file must end in .py" if "/" in place else ""
+            raise UsageError(f"target {text!r}: {place!r} is not a module name{hint}")
+        return cls(text, place, attribute)
+
+    @property
+    def prefixes(self) -> tuple[str, ...]:
+        """Top-level names of the code under test."""
+        return () if self.path else (self.module.partition(".")[0],)
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """Folders whose modules are the code under test."""
+        return (self.path.parent,) if self.path else ()
+
+    def prepare_path(self) -> None:
+        """Make the target importable: the working directory, or the file's folder, comes first."""
+        folder = str(self.path.parent if self.path else Path.cwd())
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+
+    def factory(self, importer: Importer) -> Callable[..., Any]:
+        """Import the target and return its factory; raises UsageError."""
+        self.prepare_path()
+        try:
+            module = importer.load_file(self.module, self.path) if self.path else importer.load(self.module)
+        except ModuleNotFoundError as error:
+            raise UsageError(self._not_found(error)) from error
+        except Exception as error:
+            raise UsageError(
+                f"target {self.text!r}: importing it raised {type(error).__name__}: {error} ({innermost_line(error)})"
+            ) from error
+        value: Any = module
+        for part in self.attribute.split("."):
+            value = getattr(value, part, None)
+            if value is None:
+                raise UsageError(self._no_attribute(module))
+        if not callable(value):
+            raise UsageError(
+                f"target {self.text!r}: {self.attribute} is {type(value).__name__}, which cannot be called; "
+                "name a class or a function that makes an implementation"
+            )
+        return value  # type: ignore[no-any-return]
+
+    def _not_found(self, error: ModuleNotFoundError) -> str:
+        if error.name and (self.module == error.name or self.module.startswith(error.name + ".")):
+            return (
+                f"target {self.text!r}: no module named {error.name!r}; "
+                "is it installed in this environment, or below the working directory?"
+            )
+        return f"target {self.text!r}: importing it raised {error} ({innermost_line(error)})"
+
+    def _no_attribute(self, module: ModuleType) -> str:
+        near = difflib.get_close_matches(self.attribute, vars(module), 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        return f"target {self.text!r}: {self.path or self.module} has no {self.attribute}{hint}"
+
+
+def innermost_line(error: BaseException) -> str:
+    """Where an exception was raised, as `file:line in function`."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return "no traceback"
+    last = frames[-1]
+    return f"{last.filename}:{last.lineno} in {last.name}"

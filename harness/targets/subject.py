@@ -1,0 +1,222 @@
+"""An implementation bound to a contract: calls on model values, and what it is capable of.
+
+A `Binding` knows the factory, the adapter and the contract; it makes `Subject`s, one implementation
+instance each, whose `calls` take and return model values. What a target cannot do is found here
+once, and named, so that clauses are skipped visibly and never passed by silence.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harness.contracts.adapter import Adapter
+from harness.contracts.records import Codec, Contract, Malformed, Operation, Raised
+from harness.findings import UsageError
+from harness.targets.locate import innermost_line
+
+__all__ = ["Binding", "Subject"]
+
+CONFIGURE = "configure"
+
+
+class Subject:
+    """One implementation instance. `calls` maps an operation to a callable on model values."""
+
+    def __init__(self, instance: Any, calls: dict[str, Callable[..., Any]]) -> None:
+        self.instance = instance
+        self.calls = calls
+
+    def call(self, operation: str, arguments: tuple[Any, ...]) -> Any:
+        """Call an operation; an exception comes back as `Raised`. Raises Malformed."""
+        return self.calls[operation](*arguments)
+
+
+class Binding:
+    """Binds a factory to a contract through an adapter.
+
+    `missing` maps the capabilities that the target lacks to why (operations, configuration names,
+    fields); `refused` the configuration values that it does not accept. `examine` fills both.
+    """
+
+    def __init__(
+        self,
+        contract: Contract,
+        factory: Callable[..., Any],
+        adapter: Adapter,
+        record: Callable[[dict[str, Any]], Any] = dict,
+    ) -> None:
+        self.contract = contract
+        self.adapter = adapter
+        self.codec: Codec = contract.codec(adapter, record)
+        self.missing: dict[str, str] = {}
+        self.refused: dict[tuple[str, int], str] = {}
+        self._factory = factory
+        self._keywords = _keywords(factory)
+
+    def create(self, configuration: Mapping[str, int], keep: Callable[[Any], None] | None = None) -> Subject:
+        """A new instance with these bounds; `keep` is handed every raw answer before it is read.
+
+        Raises UsageError if the factory or its `configure` raises.
+        """
+        wanted = {
+            self.adapter.configuration.get(name, name): self.codec.encode(name, value)
+            for name, value in configuration.items()
+        }
+        now = {name: value for name, value in wanted.items() if name in self._keywords}
+        try:
+            instance = self._factory(**now)
+            configure = self._configure(instance)
+            later = {name: value for name, value in wanted.items() if name not in now and name in _keywords(configure)}
+            if configure is not None and later:
+                configure(**later)
+        except Exception as error:
+            shown = ", ".join(f"{name}={value}" for name, value in wanted.items())
+            raise UsageError(
+                f"making an implementation with {shown} raised {type(error).__name__}: {error} "
+                f"({innermost_line(error)})"
+            ) from error
+        return Subject(instance, self._bind(instance, keep))
+
+    def examine(self) -> None:
+        """Make one instance and look at what it offers.
+
+        Raises UsageError when required operations are absent or answers cannot be read at all.
+        """
+        answers: list[Any] = []
+        subject = self.create(self.contract.configuration, answers.append)
+        absent = [op.name for op in self.contract.operations if op.required and op.name not in subject.calls]
+        if absent:
+            offered = ", ".join(name for name in dir(subject.instance) if not name.startswith("_")) or "nothing"
+            raise UsageError(
+                f"{type(subject.instance).__name__} has no {' and no '.join(absent)} (it offers {offered}); "
+                "map their names under [operations] of an adapter file and pass it with --adapter"
+            )
+        for operation in self.contract.operations:
+            if operation.name not in subject.calls:
+                self.missing[operation.name] = f"no operation {operation.name}"
+        self._examine_configuration(subject)
+        self._examine_answers(subject, answers)
+
+    def _configure(self, instance: Any) -> Callable[..., Any] | None:
+        configure = getattr(instance, self.adapter.foreign_operation(CONFIGURE) or CONFIGURE, None)
+        return configure if callable(configure) else None
+
+    def _examine_configuration(self, subject: Subject) -> None:
+        later = _keywords(self._configure(subject.instance))
+        for name, values in self.contract.configuration_domains.items():
+            foreign = self.adapter.configuration.get(name, name)
+            if foreign not in self._keywords and foreign not in later:
+                self.missing[name] = f"neither the factory nor {CONFIGURE} takes {foreign or name}"
+                continue
+            for value in values:
+                try:
+                    self.create({**self.contract.configuration, name: value})
+                except UsageError as error:
+                    self.refused[(name, value)] = str(error)
+
+    def _examine_answers(self, subject: Subject, answers: list[Any]) -> None:
+        """Read one answer of each kind. Exceptions are left to the stages: they may be the bug."""
+        creation = self.contract.operation(self.contract.creates)
+        try:
+            created = subject.call(creation.name, tuple(f"{p.domain.prefix}-0" for p in creation.parameters))
+            job_id = None if isinstance(created, Raised) else self.contract.job_of(created)
+            if job_id is None:
+                return
+            seen = subject.call(self.contract.probe, (job_id,))
+        except Malformed as error:
+            raise UsageError(f"{error}; an adapter maps [fields], [states] and [exceptions]") from error
+        if not isinstance(seen, Raised):
+            for capability in self.codec.missing(answers[-1]):
+                self.missing[capability] = f"{self.contract.probe} shows no {capability.rpartition('.')[2]}"
+
+    def _bind(self, instance: Any, keep: Callable[[Any], None] | None) -> dict[str, Callable[..., Any]]:
+        calls = {}
+        for operation in self.contract.operations:
+            method = self._method(instance, operation)
+            if method is not None:
+                calls[operation.name] = self._bound(operation, method, keep)
+        return calls
+
+    def _method(self, instance: Any, operation: Operation) -> Callable[..., Any] | None:
+        foreign = self.adapter.foreign_operation(operation.name)
+        if not foreign or not hasattr(instance, foreign):
+            return None
+        if not operation.parameters and not callable(getattr(instance, foreign)):
+            return lambda: getattr(instance, foreign)  # a property or plain attribute
+        method = getattr(instance, foreign)
+        return method if callable(method) else None
+
+    def _bound(
+        self, operation: Operation, method: Callable[..., Any], keep: Callable[[Any], None] | None
+    ) -> Callable[..., Any]:
+        names = [parameter.name for parameter in operation.parameters]
+        order = self._order(operation, method, names)
+        encode, decode = self.codec.encode, self.codec.decoder(operation.name)
+        plain = order == names == ["job_id"]  # ids go through as they are: the most frequent calls
+        picks = [(names.index(name), name) for name in order]
+
+        def call(*arguments: Any) -> Any:
+            try:
+                if plain:
+                    answer = method(arguments[0])
+                else:
+                    answer = method(*[encode(name, arguments[index]) for index, name in picks])
+            except Exception as error:
+                spoken = self.codec.exceptional(operation.name, error)
+                return spoken[0] if spoken else Raised(type(error).__name__, str(error), innermost_line(error))
+            if keep is not None:
+                keep(answer)
+            return decode(answer)
+
+        return call
+
+    def _order(self, operation: Operation, method: Callable[..., Any], names: list[str]) -> list[str]:
+        """Which of our parameters the method takes, in its order."""
+        declared = self.adapter.arguments.get(operation.name)
+        if declared is not None:
+            unknown = [name for name in declared if name not in names]
+            if unknown:
+                raise UsageError(
+                    f"adapter: {operation.name} has no parameter {unknown[0]!r}; it has {', '.join(names)}"
+                )
+            return list(declared)
+        room = _positional(method) if operation.name == self.contract.creates else None
+        if room is not None and room < len(names):
+            self.missing[names[0]] = f"{operation.name} takes no {names[0]}"
+            return names[len(names) - room :]
+        return names
+
+
+class _Any(frozenset[str]):
+    """The keywords of a callable that takes any."""
+
+    def __contains__(self, item: object) -> bool:
+        return True
+
+
+def _keywords(function: Callable[..., Any] | None) -> frozenset[str]:
+    """Names that may be passed by keyword; all of them for a `**kwargs`, none if unknowable."""
+    if function is None:
+        return frozenset()
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return frozenset()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return _Any()
+    return frozenset(
+        parameter.name for parameter in parameters if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+    )
+
+
+def _positional(function: Callable[..., Any]) -> int | None:
+    """How many positional arguments a callable takes; None if any number, or unknowable."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        return None
+    return sum(parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD) for parameter in parameters)
