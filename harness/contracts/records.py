@@ -158,6 +158,9 @@ class Model(Protocol):
     def advance(self, state: Any, milliseconds: int) -> Any:
         """The same state, later."""
 
+    def owner(self, operation: str) -> str:
+        """The clause that an operation breaks when it does not answer at all."""
+
     def failed(self, state: Any, call: Call) -> Any:
         """The state after a call that raised because the harness made it fail."""
 

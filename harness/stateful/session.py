@@ -165,7 +165,7 @@ class Session:
             self.over = True
             return BLOCKED
         except Malformed as error:
-            self._break(self._model.judge(self.states[0], call, Raised("", "")).clauses[0], str(error), Kind.MALFORMED_ANSWER)
+            self._break(self._model.owner(call.operation), f"{call.operation}: {error}", Kind.MALFORMED_ANSWER)
 
     def _judge(self, call: Call, response: Any, elapsed: int | None) -> None:
         rulings = [self._model.judge(state, call, response, elapsed) for state in self.states]

@@ -85,6 +85,16 @@ class Target:
         """Folders whose modules are the code under test."""
         return (self.path.parent,) if self.path else ()
 
+    def places(self) -> list[Path]:
+        """Files and folders of the code under test, once it is imported."""
+        if self.path:
+            return [self.path.parent]
+        top = sys.modules.get(self.module.partition(".")[0])
+        if top is None:
+            return []
+        folders = [Path(folder) for folder in getattr(top, "__path__", ())]
+        return folders or ([Path(top.__file__)] if top.__file__ else [])
+
     def prepare_path(self) -> None:
         """Make the target importable: the working directory, or the file's folder, comes first."""
         folder = str(self.path.parent if self.path else Path.cwd())

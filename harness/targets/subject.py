@@ -163,7 +163,7 @@ class Binding:
                     answer = method(arguments[0])
                 else:
                     answer = method(*[encode(name, arguments[index]) for index, name in picks])
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 spoken = self.codec.exceptional(operation.name, error)
                 return spoken[0] if spoken else Raised(type(error).__name__, str(error), innermost_line(error))
             if keep is not None:

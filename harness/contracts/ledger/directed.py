@@ -57,7 +57,9 @@ DIRECTED = (
         *(("take_result", 0), ("take_result", 1), ("take_result", 2)),
     ),
     _program("AJT-NOTIFY-INSIDE", SUBMIT, ("wait", 0, "PENDING", 30_000)),
-    _program("AJT-ADMIT-CAS", SUBMIT, SUBMIT, SUBMIT, ("finish", 0), SUBMIT, SUBMIT, DEPTH, max_queue=2),
+    _program(
+        "AJT-ADMIT-CAS", SUBMIT, SUBMIT, DEPTH, SUBMIT, DEPTH, ("finish", 0), SUBMIT, SUBMIT, DEPTH, max_queue=2
+    ),
     _program("AJT-ADMIT-REJECT", SUBMIT, SUBMIT, SUBMIT, DEPTH, AUDIT, ("finish", 0), SUBMIT, DEPTH, max_queue=1),
     _program("AJT-ADMIT-ZERO", SUBMIT, DEPTH, max_queue=0),
     _program("AJT-ADMIT-ZERO", SUBMIT, DEPTH, max_queue=-1),
@@ -73,7 +75,9 @@ DIRECTED = (
         DEPTH,
     ),
     _program(
-        "AJT-DEPTH-ONCE", SUBMIT, SUBMIT, ("finish", 0), SUBMIT, DEPTH, ("timeout", 1), SUBMIT, DEPTH, max_completed=0
+        "AJT-DEPTH-ONCE",
+        *(SUBMIT, SUBMIT, ("finish", 0), SUBMIT, DEPTH, AUDIT, ("timeout", 1), DEPTH, SUBMIT, DEPTH),
+        max_completed=0,
     ),
     _program(
         "AJT-DEPTH-WHEN", SUBMIT, ("finish", 0), SUBMIT, ("fail", 1), SUBMIT, ("timeout", 2), SUBMIT, max_queue=1
@@ -175,6 +179,13 @@ DIRECTED = (
         "AJT-RET-LRU",
         *(SUBMIT, SUBMIT, SUBMIT, ("finish", 0), SUBMIT, ("finish", 1), SUBMIT, ("finish", 2), ("finish", 3), SUBMIT),
         *(AUDIT, ("finish", 4), SUBMIT, AUDIT),
+        max_queue=8,
+        max_completed=1,
+    ),
+    _program(  # the oldest job is in flight while a sweep passes over it, and ends later
+        "AJT-RET-LRU",
+        *(SUBMIT, SUBMIT, SUBMIT, ("finish", 1), ("finish", 2), SUBMIT, ("finish", 0), ("finish", 3), SUBMIT, AUDIT),
+        *(("finish", 4), SUBMIT, AUDIT),
         max_queue=8,
         max_completed=1,
     ),

@@ -52,6 +52,10 @@ class LedgerModel:
         job = model.find(state, call.arguments[0])
         return job is not None and not job.state.terminal and job.state is call.arguments[1]
 
+    def owner(self, operation: str) -> str:
+        """The clause that an operation breaks when it does not answer at all."""
+        return _OWN_CLAUSE[operation]
+
     def judge(self, state: LedgerState, call: Call, response: Any, elapsed_ms: int | None = None) -> Ruling:
         """Rule on a response; see `Ruling`."""
         if isinstance(response, Raised):
@@ -290,6 +294,8 @@ def _wait(state: LedgerState, call: Call, response: Any, elapsed_ms: int | None)
         if blocking and budget <= 0:
             return Ruling((state,), ("AJT-WAIT-BUDGET",), "")
         return Ruling((), (clause,), "an answer; it blocked for ever")
+    if job is None and elapsed_ms:
+        return Ruling((), (clause,), f"the answer for an absent job at once, not after {elapsed_ms} ms")
     if job is None or (response is None and job.maybe_gone):
         return _snapshot(state, (job_id,), response)
     if blocking:

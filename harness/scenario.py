@@ -1,0 +1,117 @@
+"""A scenario: setup, roles, operations, claims and budget, as one frozen record.
+
+A role's body is a plain function of its `Strand`. It calls the system under test, keeps to what
+the strand offers, and neither starts threads nor reads clocks, so that the same record can run on
+real threads, on the controlled runtime and against a remote target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from random import Random
+from types import SimpleNamespace
+from typing import Any, Protocol, Self
+
+from harness.findings import UsageError
+
+__all__ = ["Claim", "Judge", "Role", "Round", "Scenario", "Strand"]
+
+
+class Strand(Protocol):
+    """What a role's body may use.
+
+    `system` has the contract's operations as attributes; `shared` is common to the round's strands;
+    `random` follows from the seed, the round and the strand.
+    """
+
+    system: Any
+    shared: SimpleNamespace
+    random: Random
+    role: str
+    index: int
+
+    def offers(self, operation: str) -> bool:
+        """Whether the implementation has this operation."""
+
+    def running(self) -> bool:
+        """Whether a soak goes on; loops of a soak end when it turns false."""
+
+    def fresh(self, prefix: str) -> str:
+        """A value that nobody else in this run gets."""
+
+    def pause(self, milliseconds: float) -> None:
+        """Let time pass."""
+
+    def await_parked(self, role: str) -> bool:
+        """Wait until every strand of a role is blocked inside a call; false if that cannot be known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A part that `count` strands play."""
+
+    name: str
+    body: Callable[[Strand], None]
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one round left behind: the history of all its strands and of the closing audit."""
+
+    history: tuple[Any, ...]
+    configuration: Mapping[str, int]
+    missing: frozenset[str]
+    shared: SimpleNamespace
+
+
+class Judge(Protocol):
+    """Collects what claims decide."""
+
+    def check(self, clause: str, holds: bool, message: str = "", *evidence: Any) -> bool:
+        """Count one observation of a clause; record a breach, with the operations that show it."""
+
+
+Claim = Callable[[Round, Judge], None]
+
+
+def _nothing(_strand: Strand) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One situation worth creating.
+
+    A *soak* is one round whose roles loop until `seconds` are over; otherwise rounds of straight
+    programs are repeated for that long. `hang` is the clause that a strand which never returns
+    breaks. `needs` lists capabilities without which the scenario is skipped. `sometimes` are
+    predicates on a round; one that never held makes the green worthless (UNKNOWN). `noise` is the
+    probability of a forced switch at a line of the code under test, on every second round.
+    """
+
+    name: str
+    contract: str
+    about: str
+    roles: tuple[Role, ...]
+    configuration: Mapping[str, int]
+    seconds: float
+    clauses: tuple[str, ...] = ()
+    hang: str = ""
+    setup: Callable[[Strand], None] = _nothing
+    closing: Callable[[Strand], None] = _nothing
+    claims: tuple[Claim, ...] = ()
+    sometimes: Mapping[str, Callable[[Round], bool]] = field(default_factory=dict)
+    needs: frozenset[str] = frozenset()
+    soak: bool = False
+    noise: float = 0.0
+
+    def with_counts(self, counts: Mapping[str, int]) -> Self:
+        """The same scenario with other numbers of strands; raises UsageError for an unknown role."""
+        known = {role.name for role in self.roles}
+        for name in counts:
+            if name not in known:
+                raise UsageError(f"scenario {self.name} has no role {name!r}; it has {', '.join(sorted(known))}")
+        roles = tuple(replace(role, count=counts.get(role.name, role.count)) for role in self.roles)
+        return replace(self, roles=roles)

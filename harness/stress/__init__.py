@@ -1,0 +1,1 @@
+"""Real threads: roles, start barriers, forced switches, and invariants over what clients saw."""

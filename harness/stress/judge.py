@@ -1,0 +1,74 @@
+"""Collecting what claims decide about histories, and turning breaches into findings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from harness.contracts.records import Contract, Level
+from harness.findings import Finding, Kind
+from harness.history import Recorded
+
+__all__ = ["StressJudge", "shown"]
+
+_MOST_EVIDENCE = 6
+
+
+class StressJudge:
+    """Counts observations per clause and keeps the first breach of each."""
+
+    def __init__(self, contract: Contract, stage: str) -> None:
+        self.checked: Counter[str] = Counter()
+        self.breaches: Counter[str] = Counter()
+        self.reproduce = ""
+        self.scenario = ""
+        self._contract = contract
+        self._stage = stage
+        self._first: dict[str, Finding] = {}
+
+    def check(self, clause: str, holds: bool, message: str = "", *evidence: Any) -> bool:
+        """Count one observation; record a breach with the operations that show it."""
+        self.checked[clause] += 1
+        if not holds:
+            self.record(clause, Kind.BROKEN_CLAUSE, message, _lines(evidence))
+        return holds
+
+    def record(self, clause: str, kind: Kind, message: str, evidence: Iterable[str], where: str = "") -> None:
+        """Record a breach; only the first of each clause is kept, the others are counted."""
+        self.breaches[clause] += 1
+        if clause in self._first:
+            return
+        record = self._contract.clause(clause)
+        self._first[clause] = Finding(
+            kind=kind,
+            clause=clause,
+            message=f"{message} (scenario {self.scenario})",
+            stage=self._stage,
+            where=where,
+            evidence=(record.norm, *evidence),
+            reproduce=self.reproduce,
+            advisory=record.level is Level.SHOULD,
+        )
+
+    def findings(self) -> tuple[Finding, ...]:
+        """One finding per broken clause, in the contract's order."""
+        return tuple(self._first[clause.id] for clause in self._contract.clauses if clause.id in self._first)
+
+
+def _lines(evidence: tuple[Any, ...]) -> list[str]:
+    recorded = [item for item in evidence if isinstance(item, Recorded)]
+    start = min((item.called for item in recorded), default=0)
+    lines = [shown(item, start) if isinstance(item, Recorded) else str(item) for item in evidence]
+    more = len(lines) - _MOST_EVIDENCE
+    return lines[:_MOST_EVIDENCE] + ([f"and {more} more"] if more > 0 else [])
+
+
+def shown(item: Recorded, start: int) -> str:
+    """One operation on one line, times in milliseconds since `start`."""
+    arguments = ", ".join(repr(getattr(value, "value", value)) for value in item.arguments)
+    began = (item.called - start) / 1e6
+    if item.returned is None:
+        return f"[{item.client}] {item.operation}({arguments}) never returned; called at {began:.3f} ms"
+    ended = (item.returned - start) / 1e6
+    return f"[{item.client}] {item.operation}({arguments}) -> {item.response!r}, {began:.3f} to {ended:.3f} ms"

@@ -1,0 +1,167 @@
+"""Running one scenario on real threads: rounds, their audits, and what the claims say of them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+from harness.contracts.records import Malformed, Raised
+from harness.findings import Kind
+from harness.history import Recorded, Recorder
+from harness.scenario import Round, Scenario
+from harness.stress.crew import Crew, Member, Stuck
+from harness.stress.judge import StressJudge, shown
+from harness.stress.noise import Noise
+from harness.targets.subject import Binding, Subject
+
+__all__ = ["ScenarioRun", "lowered_switch_interval"]
+
+SWITCH_INTERVAL_S = 1e-6
+
+
+@contextmanager
+def lowered_switch_interval() -> Iterator[None]:
+    """Make the interpreter switch threads as often as it can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+class ScenarioRun:
+    """Runs one scenario for its seconds. `rounds`, `operations` and `held` tell what happened."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        binding: Binding,
+        judge: StressJudge,
+        seed: int,
+        noise: Noise | None = None,
+        sabotage: Callable[[Any], Any] | None = None,
+        record: bool = True,
+    ) -> None:
+        self.scenario = scenario
+        self.rounds = 0
+        self.operations = 0
+        self.held: set[str] = set()
+        self._binding = binding
+        self._judge = judge
+        self._seed = seed
+        self._noise = noise
+        self._sabotage = sabotage
+        self._record = record
+
+    def run(self, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
+        """Play rounds until the time is up or there is enough; a stuck strand ends the scenario."""
+        self._judge.scenario = self.scenario.name
+        crew = Crew(self.scenario, self._noise, time.sleep)
+        ends = time.monotonic() + seconds
+        try:
+            with lowered_switch_interval():
+                while True:
+                    self._play_round(crew, seconds if self.scenario.soak else 0.0)
+                    if self.scenario.soak or enough() or time.monotonic() >= ends:
+                        return
+        except Stuck as stuck:
+            self._report_stuck(crew, stuck)
+        finally:
+            crew.dismiss()
+
+    def unmet(self) -> tuple[str, ...]:
+        """The *sometimes* claims that never held."""
+        return tuple(name for name in self.scenario.sometimes if name not in self.held)
+
+    def _play_round(self, crew: Crew, seconds: float) -> None:
+        subject = self._binding.create(self._known_configuration())
+        if self._sabotage is not None:
+            self._sabotage(subject)
+        shared = SimpleNamespace(history=[])
+        for member in (*crew.members, crew.auditor):
+            self._equip(member, subject, shared)
+        try:
+            crew.audit(self.scenario.setup)
+            crew.play(self.scenario.noise if self.rounds % 2 else 0.0, lambda: _sleep(seconds))
+            shared.history = [item for member in crew.members for item in member.recorder.operations()]
+            crew.audit(self.scenario.closing)
+        except Malformed as error:
+            self._report_error(crew.auditor, error)
+        for member in crew.members:
+            if member.error is not None:
+                self._report_error(member, member.error)
+        self._conclude(crew, shared)
+
+    def _known_configuration(self) -> dict[str, int]:
+        missing = self._binding.missing
+        return {name: value for name, value in self.scenario.configuration.items() if name not in missing}
+
+    def _equip(self, member: Member, subject: Subject, shared: SimpleNamespace) -> None:
+        member.error = None
+        member.shared = shared
+        member.random = Random(f"{self._seed}/{self.scenario.name}/{self.rounds}/{member.name}")
+        member.recorder = Recorder(member.name)
+        wrap = member.recorder.wrap if self._record or member.role == "audit" else member.recorder.count
+        member.system = SimpleNamespace(**{name: wrap(name, call) for name, call in subject.calls.items()})
+
+    def _conclude(self, crew: Crew, shared: SimpleNamespace) -> None:
+        history = [item for member in (*crew.members, crew.auditor) for item in member.recorder.operations()]
+        history.sort(key=lambda item: item.called)
+        self.rounds += 1
+        self.operations += sum(len(member.recorder) for member in crew.members)
+        if not self._record:
+            return
+        for item in history:
+            if isinstance(item.response, Raised):
+                self._report_raised(item)
+        played = Round(tuple(history), self.scenario.configuration, frozenset(self._binding.missing), shared)
+        for claim in self.scenario.claims:
+            claim(played, self._judge)
+        for name, holds in self.scenario.sometimes.items():
+            if name not in self.held and holds(played):
+                self.held.add(name)
+
+    def _report_raised(self, item: Recorded) -> None:
+        raised: Raised = item.response
+        self._judge.record(
+            self._blame(item.operation),
+            Kind.EXCEPTION,
+            f"{item.operation} raised {raised.type}: {raised.message}",
+            [shown(item, item.called)],
+            raised.where,
+        )
+
+    def _blame(self, operation: str) -> str:
+        """The clause by which this operation answers at all."""
+        model = self._binding.contract.model
+        return model.owner(operation)
+
+    def _report_error(self, member: Member, error: BaseException) -> None:
+        if not isinstance(error, Malformed):
+            raise error
+        pending = member.recorder.operations()[-1:]
+        operation = pending[0].operation if pending else self._binding.contract.probe
+        self._judge.record(
+            self._blame(operation), Kind.MALFORMED_ANSWER, f"{operation}: {error}", [shown(item, item.called) for item in pending]
+        )
+
+    def _report_stuck(self, crew: Crew, stuck: Stuck) -> None:
+        clause = self.scenario.hang
+        evidence = []
+        for member in (*crew.members, crew.auditor):
+            if member.name in stuck.stacks:
+                evidence.extend(shown(item, item.called) for item in member.recorder.operations()[-1:])
+                evidence.append(f"stack of {member.name}:\n{stuck.stacks[member.name]}")
+        self.rounds += 1
+        self._judge.record(clause, Kind.HANG, f"never returned: {', '.join(stuck.stacks)}", evidence)
+
+
+def _sleep(seconds: float) -> None:
+    if seconds:
+        time.sleep(seconds)

@@ -1,0 +1,88 @@
+"""The stress stage: every scenario of the contract on real threads, within its seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.findings import ClauseTally, StageReport, Verdict
+from harness.scenario import Scenario
+from harness.stress.judge import StressJudge
+from harness.stress.noise import Noise
+from harness.stress.runner import ScenarioRun
+from harness.targets.subject import Binding
+
+if TYPE_CHECKING:
+    from harness.stages import StageJob
+
+__all__ = ["find_planted_race", "run_stress"]
+
+STAGE = "stress"
+_CANARY_SECONDS = 5.0
+
+
+def run_stress(
+    job: StageJob,
+    binding: Binding,
+    scenarios: Sequence[Scenario],
+    noisy_places: Sequence[Path],
+    progress: Callable[[int, int], None],
+) -> StageReport:
+    """Run the scenarios one after the other; a hang ends one scenario, never the stage."""
+    judge = StressJudge(binding.contract, STAGE)
+    noise = Noise(noisy_places) if noisy_places else None
+    rounds = operations = 0
+    unmet: list[str] = []
+    skipped: list[str] = []
+    details: dict[str, int] = {}
+    for scenario in scenarios:
+        lacking = sorted(scenario.needs & set(binding.missing))
+        if lacking:
+            skipped.append(f"scenario {scenario.name}: no {' and no '.join(lacking)}")
+            continue
+        judge.reproduce = f"{job.reproduce} --scenario '{scenario.name}'"
+        run = ScenarioRun(scenario, binding, judge, job.seed, noise)
+        run.run(_seconds(job, scenario), lambda: bool(job.stop_at_first and judge.breaches))
+        rounds += run.rounds
+        operations += run.operations
+        details[scenario.name] = run.rounds
+        broken = bool(judge.breaches)
+        unmet.extend(f"{scenario.name}: {claim}" for claim in run.unmet() if not broken)
+        progress(rounds, operations)
+        if job.stop_at_first and broken:
+            break
+    findings = judge.findings()
+    violated = any(not finding.advisory for finding in findings)
+    return StageReport(
+        stage=STAGE,
+        verdict=Verdict.VIOLATION if violated else Verdict.UNKNOWN if unmet else Verdict.OK,
+        executions=rounds,
+        operations=operations,
+        findings=findings,
+        tallies=tuple(ClauseTally(*pair) for pair in sorted(judge.checked.items())),
+        unmet=tuple(unmet),
+        skipped=tuple(skipped),
+        notes=() if noise else ("no forced switches: coverage uses the trace function",),
+        details={"rounds": details},
+    )
+
+
+def _seconds(job: StageJob, scenario: Scenario) -> float:
+    if scenario.soak and job.soak_seconds is not None:
+        return job.soak_seconds
+    return scenario.seconds * job.pace
+
+
+def find_planted_race(
+    binding: Binding, scenarios: Sequence[Scenario], noisy_places: Sequence[Path], seed: int
+) -> int | None:
+    """Rounds that stress needed to find a race planted around the implementation, None if it did not.
+
+    The first scenario is the contract's choice for it.
+    """
+    judge = StressJudge(binding.contract, "canary")
+    noise = Noise(noisy_places) if noisy_places else None
+    run = ScenarioRun(scenarios[0], binding, judge, seed, noise, sabotage=binding.contract.saboteurs[STAGE])
+    run.run(_CANARY_SECONDS, lambda: bool(judge.breaches))
+    return run.rounds if judge.breaches else None
