@@ -45,7 +45,8 @@ def run_isolated(job: StageJob, deadline_s: float, progress: Progress) -> StageR
             for stream in (child.stdin, child.stdout):
                 if stream:
                     stream.close()
-        report = _account(job, ending, child.returncode, deadline_s, _tail(output))
+        late = time.monotonic() - began >= deadline_s
+        report = _account(job, ending, child.returncode, deadline_s if late else None, _tail(output))
     return dataclasses.replace(report, seconds=round(time.monotonic() - began, 3))
 
 
@@ -111,7 +112,7 @@ def _tail(output: IO[bytes]) -> str:
     return output.read().decode("utf-8", "replace").strip()
 
 
-def _account(job: StageJob, ending: dict[str, Any], code: int, deadline_s: float, tail: str) -> StageReport:
+def _account(job: StageJob, ending: dict[str, Any], code: int, overran_s: float | None, tail: str) -> StageReport:
     event = ending["event"]
     if event == "report":
         return StageReport.from_json(ending["report"])
@@ -122,8 +123,8 @@ def _account(job: StageJob, ending: dict[str, Any], code: int, deadline_s: float
         raise HarnessError(f"stage {job.stage}: {ending['message']}" + (f"\n{trace}" if trace else ""))
     if event == "flood":
         kind, message = Kind.CRASH, f"it printed more than {_FLOOD_BYTES // 1024 // 1024} MB"
-    elif event == "hang" or "Timeout (" in tail[-_TAIL_BYTES:] and code == 1:
-        kind, message = Kind.HANG, f"the stage did not end within {deadline_s:.0f} s; the stacks show where it was"
+    elif overran_s is not None:
+        kind, message = Kind.HANG, f"the stage did not end within {overran_s:.0f} s; the stacks show where it was"
     elif code < 0:
         kind, message = Kind.CRASH, f"it crashed the process: {signal.Signals(-code).name}"
     else:

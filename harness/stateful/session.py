@@ -117,8 +117,11 @@ class Session:
             self._note("raised MemoryError, made to fail by the harness")
             return response
         self._judge(call, response, elapsed)
-        if clock and operation.parks and clock.moves - moves > _MOVES_OF_ONE_WAIT:
-            self._break(operation.parks, f"{name} woke {clock.moves - moves} times although nothing happened: it re-polls")
+        if clock and operation.parks and clock.moves > moves:
+            woken = clock.moves - moves
+            self.checked[operation.parks] += 1
+            if woken > _MOVES_OF_ONE_WAIT:
+                self._break(operation.parks, f"{name} woke {woken} times although nothing happened: it re-polls")
         self._check_stable(call)
         if operation.stable and response is not BLOCKED and self._answers:
             self._stable.append((operation, self._answers[-1], response, self._shown_call(call)))

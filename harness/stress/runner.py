@@ -117,6 +117,8 @@ class ScenarioRun:
         self.operations += sum(len(member.recorder) for member in crew.members)
         if not self._record:
             return
+        if self.scenario.hang:
+            self._judge.checked[self.scenario.hang] += 1  # everybody came back
         for item in history:
             if isinstance(item.response, Raised):
                 self._report_raised(item)

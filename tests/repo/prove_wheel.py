@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from importlib.metadata import distribution, entry_points
+from importlib.metadata import distribution
 from pathlib import Path
 
 SHIPPED = ("harness", "reference", "scenarios")
@@ -34,12 +34,11 @@ def complaints(sources: Path) -> list[str]:
         wrong.append("the licence is missing")
     if installed.metadata["License-Expression"] != "Apache-2.0":
         wrong.append("the licence expression is missing")
-    for point in entry_points():
-        if point.dist is not None and point.dist.name == "job-harness":
-            try:
-                point.load()
-            except (ImportError, AttributeError) as error:
-                wrong.append(f"entry point {point.group} {point.name}: {error}")
+    for point in installed.entry_points:
+        try:
+            point.load()
+        except (ImportError, AttributeError) as error:
+            wrong.append(f"entry point {point.group} {point.name}: {error}")
     return wrong
 
 

@@ -61,12 +61,12 @@ def undescribed(module):
 def silent_methods(cls):
     """Public methods and properties of a class without a docstring, their own or inherited."""
     for name, value in vars(cls).items():
-        described = isinstance(value, (property, staticmethod, classmethod)) or inspect.isfunction(value)
-        if (
-            described
-            and not name.startswith("_")
-            and not any(getattr(vars(base).get(name), "__doc__", None) for base in cls.__mro__)
-        ):
+        # A field's default may be a function, and is no method.
+        if name.startswith("_") or name in inspect.get_annotations(cls):
+            continue
+        speaks = isinstance(value, (property, staticmethod, classmethod)) or inspect.isfunction(value)
+        heard = (vars(base)[name].__doc__ for base in cls.__mro__ if name in vars(base))
+        if speaks and not any(heard):
             yield name
 
 
@@ -95,7 +95,9 @@ class Told:
     def unseen(self): ...
 
 class Heir(Told):
-    """Inherits what is said of `heard`, and nothing for `unheard`."""
+    """Inherits what is said of `heard`."""
+
+    given: object = lambda: None
 
     def heard(self): ...
 '''

@@ -1,0 +1,202 @@
+"""The command line. Exit codes: 0 OK, 1 VIOLATION, 2 usage error, 3 UNKNOWN or a fault of the harness."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from harness import certify as certification
+from harness.contracts import CONTRACTS, contract_named
+from harness.contracts.adapter import Adapter
+from harness.findings import HarnessError, UsageError, Verdict
+from harness.gate import GateRequest, chosen_stages, parse_budget, parse_seed, run_gate
+from harness.report.console import TerminalListener, contract_view, gate_view, kill_table
+from harness.report.files import gate_json, junit_xml
+from harness.stages import STAGES, scenarios_of
+
+__all__ = ["main"]
+
+_NARROWEST = 80
+
+
+def _console(stderr: bool = False) -> Console:
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = 120
+    console.width = max(console.width, _NARROWEST)
+    return console
+
+
+def _counts(texts: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    counts = []
+    for text in texts:
+        name, _, number = text.partition("=")
+        if not name or not number.isdigit() or int(number) < 1:
+            raise UsageError(f"--count {text!r} is not ROLE=NUMBER, with a number of at least 1")
+        counts.append((name, int(number)))
+    return tuple(counts)
+
+
+def _write(path: str, text: str) -> None:
+    if path == "-":
+        click.echo(text)
+        return
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="job-harness", prog_name="harness")
+def cli() -> None:
+    """Gate asynchronous-job implementations against written contracts."""
+
+
+@cli.command()
+@click.argument("target")
+@click.option("--contract", default="", metavar="NAME", help="Which contract; 'harness contracts' lists them.  [default: ledger]")
+@click.option("--adapter", "adapter_file", metavar="FILE", help="TOML file that maps foreign names to the contract's.")
+@click.option("--budget", default="default", show_default=True, help="quick, default, thorough, or a duration: 45s, 10m, 2h.")
+@click.option("--seed", default="0", show_default=True, help="A number, or 'random' for a fresh one (it is printed).")
+@click.option("--stage", "stages", multiple=True, help=f"Run this stage only; repeatable. Stages: {', '.join(STAGES)}.")
+@click.option("--scenario", "scenarios", multiple=True, help="Run this stress scenario only; repeatable.")
+@click.option("--count", "counts", multiple=True, metavar="ROLE=N", help="How many strands play a role; repeatable.")
+@click.option("--duration", "soak_seconds", type=click.FloatRange(0.1), help="Seconds of each soak.  [default: by budget]")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first finding, unshrunk.")
+@click.option("--strict", is_flag=True, help="SHOULD clauses decide the verdict too.")
+@click.option("--cov", is_flag=True, help="Report lines and branches of the implementation that were never reached.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON ('-' for standard output).")
+@click.option("--junit", "junit_file", metavar="FILE", help="Write JUnit XML, a test case per clause.")
+@click.option("--verbose", "-v", is_flag=True, help="List the clauses that are OK as well.")
+def gate(
+    target: str,
+    contract: str,
+    adapter_file: str | None,
+    budget: str,
+    seed: str,
+    stages: tuple[str, ...],
+    scenarios: tuple[str, ...],
+    counts: tuple[str, ...],
+    soak_seconds: float | None,
+    fail_fast: bool,
+    strict: bool,
+    cov: bool,
+    json_file: str | None,
+    junit_file: str | None,
+    verbose: bool,
+) -> None:
+    """Hold TARGET against a contract: package.module:factory or path/to/file.py:factory."""
+    request = GateRequest(
+        target=target,
+        contract=contract,
+        adapter=Adapter.load(Path(adapter_file)) if adapter_file else Adapter(),
+        budget=parse_budget(budget),
+        seed=parse_seed(seed),
+        stages=stages or (("stress",) if scenarios else ()),
+        scenarios=scenarios,
+        counts=_counts(counts),
+        soak_seconds=soak_seconds,
+        stop_at_first=fail_fast,
+        strict=strict,
+        coverage=cov,
+    )
+    console = _console(stderr=json_file == "-")
+    with TerminalListener(console, chosen_stages(request)) as listener:
+        report = run_gate(request, listener)
+    console.print(gate_view(report, verbose))
+    if json_file:
+        _write(json_file, json.dumps(gate_json(report), indent=2))
+    if junit_file:
+        _write(junit_file, junit_xml(report))
+    sys.exit(report.verdict.exit_code)
+
+
+@cli.command()
+@click.argument("name", required=False)
+def contracts(name: str | None) -> None:
+    """List the contracts, or the clauses of one."""
+    console = _console()
+    if name:
+        console.print(contract_view(contract_named(name)))
+        return
+    for contract in CONTRACTS.values():
+        console.print(f"{contract.name}: {contract.title}, {len(contract.clauses)} clauses")
+
+
+@cli.command()
+@click.option("--contract", default="ledger", show_default=True, metavar="NAME", help="Which contract.")
+def scenarios(contract: str) -> None:
+    """List the stress scenarios of a contract."""
+    console = _console()
+    for scenario in scenarios_of(contract_named(contract).name):
+        roles = ", ".join(f"{role.count} {role.name}" for role in scenario.roles)
+        console.print(f"{scenario.name}: {scenario.about} ({roles}; {scenario.seconds:g} s)")
+
+
+@cli.command()
+@click.option("--contract", default="ledger", show_default=True, metavar="NAME", help="Which contract.")
+@click.option("--mutant", "names", multiple=True, metavar="NAME", help="Only this mutant; repeatable.")
+@click.option("--list", "only_list", is_flag=True, help="List the mutants and gate none.")
+@click.option("--budget", default="default", show_default=True, help="As of 'harness gate'.")
+@click.option("--seed", default="0", show_default=True, help="As of 'harness gate'.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Mutants at a time.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the kill table as JSON ('-' for standard output).")
+def certify(
+    contract: str, names: tuple[str, ...], only_list: bool, budget: str, seed: str, jobs: int, json_file: str | None
+) -> None:
+    """Gate every known mutant: which stage kills it, after how much. Exit 3 if any survives."""
+    console = _console(stderr=json_file == "-")
+    mutants = certification.mutants_of(contract_named(contract).name, names)
+    if only_list:
+        for mutant in mutants:
+            console.print(f"{mutant.name}  {mutant.clause}  {mutant.bug}{'  (rare)' if mutant.rare else ''}")
+        return
+    kills = certification.certify(
+        contract, mutants, budget=parse_budget(budget), seed=parse_seed(seed), jobs=jobs, heard=_heard(console, len(mutants))
+    )
+    console.print(kill_table((kill.mutant, kill.stage, kill.clause, kill.executions, kill.seconds) for kill in kills))
+    outcome = certification.kill_json(kills)
+    console.print(f"{outcome['killed']} of {outcome['mutants']} mutants killed")
+    for survivor in outcome["survivors"]:
+        console.print(f"survives: {survivor}")
+    if json_file:
+        _write(json_file, json.dumps(outcome, indent=2))
+    sys.exit(Verdict.UNKNOWN.exit_code if outcome["survivors"] else Verdict.OK.exit_code)
+
+
+def _heard(console: Console, total: int) -> Callable[[Any], None]:
+    done = 0
+
+    def heard(kill: Any) -> None:
+        nonlocal done
+        done += 1
+        outcome = f"killed by {kill.stage}" if kill.stage else "survives"
+        console.print(f"[{done}/{total}] {kill.mutant.name}: {outcome}, {kill.seconds:.1f} s", markup=False)
+
+    return heard
+
+
+def main() -> None:
+    """Entry point of the `harness` command."""
+    try:
+        cli.main(standalone_mode=False)
+    except UsageError as error:
+        click.echo(f"harness: {error}", err=True)
+        sys.exit(2)
+    except HarnessError as error:
+        click.echo(f"harness: fault of the harness, no verdict: {error}", err=True)
+        sys.exit(3)
+    except click.exceptions.Abort:
+        click.echo("harness: interrupted", err=True)
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)

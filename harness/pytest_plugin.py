@@ -1,0 +1,184 @@
+"""The pytest plugin: clauses of a contract as test items.
+
+    pytest --pyargs scenarios --harness-target mypkg.jobs:Table
+
+The gate runs once per session, also under xdist, where the workers share its outcome; each clause is
+an item that passes, fails with its findings, or is skipped with the reason. Importing this module
+imports nothing heavy: pytest loads it in every session of every project that has us installed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from harness.contracts.records import Contract
+    from harness.gate import GateRequest
+
+__all__ = ["GateOutcome"]
+
+_CLAUSE, _STAGE = "harness_clause", "harness_stage"
+_SEED_KEY = "harness_seed"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("harness", "job-harness: gate an implementation against a contract")
+    group.addoption("--harness-target", metavar="TARGET", help="package.module:factory or path/to/file.py:factory")
+    group.addoption("--harness-contract", metavar="NAME", default="ledger", help="which contract (default: ledger)")
+    group.addoption("--harness-adapter", metavar="FILE", help="TOML file that maps foreign names")
+    group.addoption("--harness-budget", metavar="BUDGET", default="default", help="quick, default, thorough, 45s, 10m")
+    group.addoption("--harness-seed", metavar="SEED", default="0", help="a number, or 'random' (it is printed)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--harness-target"):
+        return
+    from harness.findings import UsageError
+
+    try:
+        _request(config)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Hand the controller's seed to an xdist worker."""
+    node.workerinput[_SEED_KEY] = _seed(node.config)
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    target = config.getoption("--harness-target")
+    if not target:
+        return None
+    contract = config.getoption("--harness-contract")
+    return f"harness: {target}, contract {contract}, budget {config.getoption('--harness-budget')}, seed {_seed(config)}"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    wanted = {_CLAUSE, _STAGE} & set(metafunc.fixturenames)
+    if not wanted:
+        return
+    contract = _contract(metafunc.config)
+    if _CLAUSE in wanted:
+        metafunc.parametrize(_CLAUSE, [clause.id for clause in contract.clauses])
+    if _STAGE in wanted:
+        from harness.stages import STAGES
+
+        metafunc.parametrize(_STAGE, list(STAGES))
+
+
+class GateOutcome:
+    """A gate's JSON outcome, and what it means for a test item."""
+
+    def __init__(self, outcome: dict[str, Any]) -> None:
+        self._outcome = outcome
+
+    def decide_clause(self, clause: str) -> None:
+        """Pass, fail or skip the current item by a clause's verdict."""
+        self._stop_on_error()
+        row = next(row for row in self._outcome["clauses"] if row["id"] == clause)
+        if row["verdict"] == "VIOLATION":
+            self._fail([finding for finding in self._outcome["findings"] if finding["clause"] == clause])
+        if row["verdict"] == "SKIPPED":
+            pytest.skip(row["reason"])
+        if row["verdict"] == "UNKNOWN" and row["level"] == "MUST":
+            pytest.fail(f"{clause} is UNKNOWN: {row['reason']}", pytrace=False)
+
+    def decide_stage(self, stage: str) -> None:
+        """Fail the current item if a stage crashed, hung or could not have found anything."""
+        self._stop_on_error()
+        for report in self._outcome["stages"]:
+            if report["stage"] == stage:
+                self._fail([finding for finding in report["findings"] if not finding["clause"]])
+                if report["unmet"]:
+                    pytest.fail(f"{stage} is UNKNOWN; never happened: {'; '.join(report['unmet'])}", pytrace=False)
+
+    def _stop_on_error(self) -> None:
+        if "error" in self._outcome:
+            pytest.fail(self._outcome["error"], pytrace=False)
+
+    def _fail(self, findings: list[dict[str, Any]]) -> None:
+        binding = [finding for finding in findings if not finding["advisory"]]
+        if not binding:
+            return
+        from harness.findings import Finding
+        from harness.report.files import finding_text
+
+        pytest.fail("\n\n".join(finding_text(Finding.from_json(finding)) for finding in binding), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def harness_gate(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> GateOutcome:
+    """The outcome of gating `--harness-target`, run once for all workers; skips without a target."""
+    if not request.config.getoption("--harness-target"):
+        pytest.skip("no implementation to gate: pass --harness-target")
+    if not hasattr(request.config, "workerinput"):
+        return GateOutcome(_gate(request.config))
+    from filelock import FileLock
+
+    shared = tmp_path_factory.getbasetemp().parent / "harness-gate.json"
+    with FileLock(f"{shared}.lock"):
+        return GateOutcome(_once(shared, lambda: _gate(request.config)))
+
+
+def _once(path: Path, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    if not path.exists():
+        path.write_text(json.dumps(make()), encoding="utf-8")
+    outcome: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return outcome
+
+
+def _gate(config: pytest.Config) -> dict[str, Any]:
+    from harness.findings import HarnessError
+    from harness.gate import run_gate
+    from harness.report.files import gate_json
+
+    try:
+        return gate_json(run_gate(_request(config)))
+    except HarnessError as error:
+        return {"error": str(error)}
+
+
+def _contract(config: pytest.Config) -> Contract:
+    from harness.contracts import contract_named
+    from harness.findings import UsageError
+
+    try:
+        return contract_named(config.getoption("--harness-contract"))
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _seed(config: pytest.Config) -> int:
+    """The session's seed: the controller's under xdist, drawn once if random."""
+    given = getattr(config, "workerinput", {}).get(_SEED_KEY)
+    if given is not None:
+        return int(given)
+    if not hasattr(config, "_harness_seed"):
+        from harness.gate import parse_seed
+
+        config._harness_seed = parse_seed(config.getoption("--harness-seed"))  # type: ignore[attr-defined]
+    return int(config._harness_seed)  # type: ignore[attr-defined]
+
+
+def _request(config: pytest.Config) -> GateRequest:
+    from harness.contracts.adapter import Adapter
+    from harness.gate import GateRequest, parse_budget
+    from harness.targets.locate import Target
+
+    adapter = config.getoption("--harness-adapter")
+    target = config.getoption("--harness-target")
+    Target.parse(target)
+    return GateRequest(
+        target=target,
+        contract=_contract(config).name,
+        adapter=Adapter.load(Path(adapter)) if adapter else Adapter(),
+        budget=parse_budget(config.getoption("--harness-budget")),
+        seed=_seed(config),
+    )

@@ -1,0 +1,191 @@
+"""The terminal's view of a gate: a live table of stages, the clauses, the findings, the verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from harness.contracts.records import Contract, Mutant
+from harness.findings import Finding, StageReport, Verdict
+from harness.gate import ClauseVerdict, GateReport, Listener
+
+__all__ = ["TerminalListener", "clause_table", "contract_view", "finding_view", "gate_view", "kill_table"]
+
+_STYLES = {Verdict.OK: "green", Verdict.VIOLATION: "bold red", Verdict.UNKNOWN: "yellow", Verdict.SKIPPED: "dim"}
+
+
+def _verdict(verdict: Verdict) -> Text:
+    return Text(verdict.value, style=_STYLES[verdict])
+
+
+class TerminalListener(Listener):
+    """Shows the stages as they run: a live table on a terminal, plain lines elsewhere."""
+
+    def __init__(self, console: Console, stages: Iterable[str]) -> None:
+        self._console = console
+        self._rows: dict[str, tuple[Text, int, int, float]] = {stage: (Text("-", "dim"), 0, 0, 0.0) for stage in stages}
+        self._began = 0.0
+        self._live = Live(self._table(), console=console, refresh_per_second=8) if console.is_terminal else None
+
+    def __enter__(self) -> TerminalListener:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._live:
+            self._live.stop()
+
+    def stage_began(self, stage: str) -> None:
+        """A stage starts."""
+        self._began = time.monotonic()
+        self._show(stage, Text("running", "cyan"), 0, 0, 0.0)
+
+    def stage_moved(self, stage: str, executions: int, operations: int) -> None:
+        """A stage has got this far."""
+        self._show(stage, Text("running", "cyan"), executions, operations, time.monotonic() - self._began)
+
+    def stage_ended(self, report: StageReport) -> None:
+        """A stage is over."""
+        self._show(report.stage, _verdict(report.verdict), report.executions, report.operations, report.seconds)
+        if not self._live:
+            self._console.print(
+                f"{report.stage}: {report.verdict.value}, {report.executions} executions, "
+                f"{report.operations} operations, {report.seconds:.1f} s, {len(report.findings)} findings",
+                highlight=False,
+            )
+
+    def _show(self, stage: str, state: Text, executions: int, operations: int, seconds: float) -> None:
+        self._rows[stage] = (state, executions, operations, seconds)
+        if self._live:
+            self._live.update(self._table())
+
+    def _table(self) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for name in ("stage", "verdict"):
+            table.add_column(name, no_wrap=True)
+        for name in ("executions", "operations", "seconds", "executions/s"):
+            table.add_column(name, justify="right", no_wrap=True)
+        for stage, (state, executions, operations, seconds) in self._rows.items():
+            rate = f"{executions / seconds:.0f}" if seconds else ""
+            table.add_row(stage, state, str(executions), str(operations), f"{seconds:.1f}", rate)
+        return table
+
+
+def gate_view(report: GateReport, verbose: bool = False) -> RenderableType:
+    """Everything after the stages: clauses, findings, coverage, verdict."""
+    parts: list[RenderableType] = [clause_table(report.clauses, verbose)]
+    parts.extend(finding_view(finding) for finding in report.findings)
+    if report.coverage:
+        parts.append(_coverage(report))
+    parts.extend(Text(f"note: {note}", "dim") for stage in report.stages for note in stage.notes)
+    parts.append(_conclusion(report))
+    return Group(*parts)
+
+
+def clause_table(clauses: Iterable[ClauseVerdict], verbose: bool = False) -> RenderableType:
+    """The clauses with their verdicts; those that are OK are summed up unless verbose."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("clause", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("checked", justify="right", no_wrap=True)
+    table.add_column("", overflow="fold")
+    fine = [item for item in clauses if item.verdict is Verdict.OK]
+    for item in clauses:
+        if verbose or item.verdict is not Verdict.OK:
+            reason = item.reason if item.verdict is not Verdict.OK else item.clause.norm
+            table.add_row(item.clause.id, _verdict(item.verdict), str(item.checked), reason)
+    if fine and not verbose:
+        total = sum(item.checked for item in fine)
+        table.add_row(f"{len(fine)} clauses", _verdict(Verdict.OK), str(total), "--verbose lists them")
+    return table
+
+
+def finding_view(finding: Finding) -> RenderableType:
+    """One finding: what broke, the evidence, the program, the command."""
+    title = "advice" if finding.advisory else finding.kind.value
+    head = Text.assemble(
+        (f"{title} ", "bold yellow" if finding.advisory else "bold red"), (finding.clause or "(no clause)", "bold")
+    )
+    parts: list[RenderableType] = [head, Padding(Text(finding.message), (0, 0, 0, 2))]
+    if finding.where:
+        parts.append(Padding(Text(f"at {finding.where}"), (0, 0, 0, 2)))
+    parts.extend(Padding(Text(line), (0, 0, 0, 4)) for line in finding.evidence)
+    if finding.program:
+        parts.append(Padding(Syntax(finding.program.rstrip(), "python", background_color="default", word_wrap=True), (1, 0, 1, 4)))
+    if finding.reproduce:
+        parts.append(Padding(Text.assemble("again: ", (finding.reproduce, "cyan")), (0, 0, 1, 2)))
+    return Group(*parts)
+
+
+def _coverage(report: GateReport) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="never reached", title_justify="left")
+    for name in ("file", "covered", "lines", "branches"):
+        table.add_column(name, overflow="fold")
+    for name, content in report.coverage.items():
+        branches = ", ".join(f"{first}->{second if second > 0 else 'exit'}" for first, second in content["branches"])
+        table.add_row(name, f"{content['percent']} %", _ranges(content["lines"]) or "-", branches or "-")
+    return table
+
+
+def _ranges(lines: list[int]) -> str:
+    """Line numbers, runs as first-last."""
+    runs: list[list[int]] = []
+    for line in lines:
+        if runs and line == runs[-1][1] + 1:
+            runs[-1][1] = line
+        else:
+            runs.append([line, line])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def _conclusion(report: GateReport) -> RenderableType:
+    request = report.request
+    parts: list[RenderableType] = [Text(f"{reason}", "yellow") for reason in report.reasons]
+    counted = sum(not finding.advisory for finding in report.findings)
+    parts.append(
+        Text.assemble(
+            (report.verdict.value, _STYLES[report.verdict]),
+            f"  {request.target} against contract {report.contract.name}: {counted} findings, seed {request.seed}, "
+            f"{sum(stage.seconds for stage in report.stages):.1f} s",
+        )
+    )
+    return Group(*parts)
+
+
+def contract_view(contract: Contract) -> RenderableType:
+    """A contract's clauses and resolutions as tables."""
+    clauses = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"{contract.name}: {contract.title}", title_justify="left")
+    for name in ("clause", "level"):
+        clauses.add_column(name, no_wrap=True)
+    for name in ("norm", "checked by", "needs"):
+        clauses.add_column(name, overflow="fold")
+    for clause in contract.clauses:
+        clauses.add_row(clause.id, clause.level.value, clause.norm, ", ".join(clause.checked_by), ", ".join(sorted(clause.needs)))
+    settled = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="how ambiguities were settled", title_justify="left")
+    for name in ("", "question", "rule"):
+        settled.add_column(name, overflow="fold")
+    for resolution in contract.resolutions:
+        settled.add_row(resolution.id, resolution.question, resolution.rule)
+    return Group(clauses, settled)
+
+
+def kill_table(rows: Iterable[tuple[Mutant, str, str, int, float]]) -> RenderableType:
+    """Mutants with the stage and clause that killed them, executions and seconds."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("mutant", "breaks", "killed by", "found as"):
+        table.add_column(name, overflow="fold")
+    for name in ("executions", "seconds"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for mutant, stage, clause, executions, seconds in rows:
+        killed = Text(stage) if stage else Text("survives", "bold yellow")
+        table.add_row(mutant.name, mutant.clause, killed, clause, str(executions), f"{seconds:.1f}")
+    return table
