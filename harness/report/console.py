@@ -181,7 +181,8 @@ def contract_view(contract: Contract) -> RenderableType:
 def kill_table(rows: Iterable[tuple[Mutant, str, str, int, float]]) -> RenderableType:
     """Mutants with the stage and clause that killed them, executions and seconds."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("mutant", "breaks", "killed by", "found as"):
+    table.add_column("mutant", overflow="fold", min_width=34)
+    for name in ("breaks", "killed by", "found as"):
         table.add_column(name, overflow="fold")
     for name in ("executions", "seconds"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -21,6 +21,7 @@ from harness.stateful.surroundings import Surroundings
 __all__ = ["Progress", "machine_for"]
 
 _MOST_JOBS = 7
+_OPENING_JOBS = 4  # many programs never draw the operation that makes jobs; this gives the others something to do
 _WALL_STEPS_MS = (-3_600_000, 3_600_000)
 
 
@@ -77,12 +78,17 @@ def _set_up(surroundings: Surroundings) -> Any:
         if name not in surroundings.binding.missing
     }
 
-    def set_up(self: Any, bounds: dict[str, int], watch_depth: bool, audit: bool) -> None:
+    creation = contract.operation(contract.creates)
+
+    def set_up(self: Any, bounds: dict[str, int], jobs: int, watch_depth: bool, audit: bool) -> None:
         self.session = Session(surroundings, {**contract.configuration, **bounds})
         self.watch_depth = watch_depth
         self.audit = audit
+        for _ in range(jobs):
+            self.session.call(creation.name, *(_argument(self.session, p, None) for p in creation.parameters))
 
-    return initialize(bounds=st.fixed_dictionaries(bounds), watch_depth=st.booleans(), audit=st.booleans())(set_up)
+    drawn = {"jobs": st.integers(0, _OPENING_JOBS), "watch_depth": st.booleans(), "audit": st.booleans()}
+    return initialize(bounds=st.fixed_dictionaries(bounds), **drawn)(set_up)
 
 
 def _operation_rule(operation: Operation) -> Any:

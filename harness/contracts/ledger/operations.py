@@ -91,8 +91,8 @@ CONFIGURATION = {"max_queue": 16, "job_ttl_ms": 300_000, "max_completed": 100}
 """Defaults of the source, in its units."""
 
 CONFIGURATION_DOMAINS = {
-    "max_queue": (2, 1, 3, 4, 0, -1),
+    "max_queue": (2, 1, 3, 4, 2, 3, 8, 0, -1),
     "job_ttl_ms": (80, 300_000, 5, 0),
     "max_completed": (2, 1, 0, 3, 100),
 }
-"""Small bounds make clauses collide; the first of each is the simplest for shrinking."""
+"""Small bounds make clauses collide; the first of each is the simplest for shrinking, repeats weigh."""
