@@ -107,6 +107,8 @@ def gate(
         stop_at_first=fail_fast,
         strict=strict,
         coverage=cov,
+        adapter_file=adapter_file or "",
+        budget_text=budget,
     )
     console = _console(stderr=json_file == "-")
     with TerminalListener(console, chosen_stages(request)) as listener:

@@ -95,6 +95,8 @@ class GateRequest:
     stop_at_first: bool = False
     strict: bool = False
     coverage: bool = False
+    adapter_file: str = ""
+    budget_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +192,8 @@ def _job(request: GateRequest, contract: Contract, stage: str, coverage: str) ->
         counts=request.counts,
         soak_seconds=request.soak_seconds,
         coverage=coverage,
+        adapter_file=request.adapter_file,
+        budget=request.budget_text if request.budget != BUDGETS["default"] else "",
     )
 
 

@@ -7,6 +7,7 @@ New stages are entries of `STAGES`; the gate, the reports and the command line k
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -33,7 +34,8 @@ class StageJob:
 
     `examples` is the number of generated programs, `pace` the factor on every scenario's seconds,
     `scenarios` the names to run (all if empty), `counts` the strands per role. `coverage` is a data
-    file to measure the implementation into, empty for none.
+    file to measure the implementation into, empty for none. `adapter_file` and `budget` are as the
+    user wrote them, for commands that reproduce a finding.
     """
 
     stage: str
@@ -49,6 +51,8 @@ class StageJob:
     soak_seconds: float | None = None
     coverage: str = ""
     memory_mb: int = 4096
+    adapter_file: str = ""
+    budget: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON value; `from_json` is its inverse."""
@@ -63,8 +67,10 @@ class StageJob:
     @property
     def reproduce(self) -> str:
         """The command that runs this stage again, alone."""
-        seed = f" --seed {self.seed}" if self.seed else ""
-        return f"harness gate '{self.target}' --contract {self.contract} --stage {self.stage}{seed}"
+        options = {"--adapter": self.adapter_file, "--budget": self.budget, "--seed": str(self.seed or "")}
+        words = ["harness", "gate", self.target, "--contract", self.contract, "--stage", self.stage]
+        words += [word for name, value in options.items() if value for word in (name, value)]
+        return shlex.join(words)
 
 
 def scenarios_of(contract: str) -> tuple[Scenario, ...]:
@@ -121,7 +127,8 @@ def _run_sequential(job: StageJob, progress: Progress) -> StageReport:
     _, surroundings = _surroundings(job)
     report = run_sequential(
         surroundings,
-        label=job.target,
+        target=job.target,
+        adapter_file=job.adapter_file,
         examples=job.examples,
         seed_number=job.seed,
         stop_at_first=job.stop_at_first,

@@ -101,7 +101,7 @@ def clause_table(clauses: Iterable[ClauseVerdict], verbose: bool = False) -> Ren
     fine = [item for item in clauses if item.verdict is Verdict.OK]
     for item in clauses:
         if verbose or item.verdict is not Verdict.OK:
-            reason = item.reason if item.verdict is not Verdict.OK else item.clause.norm
+            reason = {Verdict.OK: item.clause.norm, Verdict.VIOLATION: "see below"}.get(item.verdict, item.reason)
             table.add_row(item.clause.id, _verdict(item.verdict), str(item.checked), reason)
     if fine and not verbose:
         total = sum(item.checked for item in fine)

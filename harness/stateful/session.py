@@ -7,6 +7,7 @@ run. Breaking a clause raises `ContractBroken`, an AssertionError.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -217,7 +218,7 @@ class Session:
 
     def _shown(self, operation: Operation, arguments: Iterable[Any]) -> str:
         return ", ".join(
-            self._names.get(value, repr(value)) if parameter.domain.kind == "job" else repr(getattr(value, "value", value))
+            self._names.get(value, repr(value)) if parameter.domain.kind == "job" else _literal(getattr(value, "value", value))
             for parameter, value in zip(operation.parameters, arguments, strict=True)
         )
 
@@ -228,7 +229,7 @@ class Session:
         self.over = True
         if self._after_failure:
             clause = self.contract.recovery
-        self._note(f"{clause}: {message}")
+        self._note(f"breaks {clause}")
         self.broken = ContractBroken.of(clause)(clause, message, kind, self, where)
         raise self.broken
 
@@ -239,6 +240,11 @@ def _from_choices(choices: tuple[Any, ...], value: Any) -> Any:
         if value == getattr(choice, "value", choice):
             return choice
     return value
+
+
+def _literal(value: Any) -> str:
+    """A value as Python source, strings in double quotes."""
+    return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
 def _said(response: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -26,22 +27,23 @@ STEPS = 30
 def run_sequential(
     surroundings: Surroundings,
     *,
-    label: str,
+    target: str,
     examples: int,
     seed_number: int,
     stop_at_first: bool = False,
+    adapter_file: str = "",
     report: Callable[[int, int], None] = lambda executions, operations: None,
 ) -> StageReport:
     """Run directed, then `examples` generated programs, and report what broke.
 
-    `label` names the target: it keys Hypothesis' example database. `stop_at_first` skips shrinking
-    and everything after the first breach.
+    `target` keys Hypothesis' example database and, with `adapter_file`, appears in printed programs.
+    `stop_at_first` skips shrinking and everything after the first breach.
     """
     progress = Progress(report)
     failures = directed_failures(surroundings, progress, stop_at_first)
     if not (failures and stop_at_first):
-        failures += generated_failures(surroundings, progress, label, examples, seed_number, stop_at_first)
-    findings = _one_per_clause(surroundings.binding.contract, failures, label)
+        failures += generated_failures(surroundings, progress, target, examples, seed_number, stop_at_first)
+    findings = _one_per_clause(surroundings.binding.contract, failures, target, adapter_file)
     notes = tuple(f"configuration {name}={value} refused: {why}" for (name, value), why in _refusals(surroundings))
     return StageReport(
         stage=STAGE,
@@ -182,7 +184,9 @@ def _refusals(surroundings: Surroundings) -> list[tuple[tuple[str, int], str]]:
     return sorted(surroundings.binding.refused.items())
 
 
-def _one_per_clause(contract: Contract, failures: list[ContractBroken], label: str) -> tuple[Finding, ...]:
+def _one_per_clause(
+    contract: Contract, failures: list[ContractBroken], target: str, adapter_file: str
+) -> tuple[Finding, ...]:
     """The shortest program for each clause, in the contract's order."""
     shortest: dict[str, ContractBroken] = {}
     for broken in failures:
@@ -197,8 +201,8 @@ def _one_per_clause(contract: Contract, failures: list[ContractBroken], label: s
             message=broken.message,
             stage=STAGE,
             where=broken.where,
-            evidence=(clause.norm, f"{repeats[clause.id]} program(s) of this stage broke it"),
-            program=program_text(broken.session, clause.id, label),
+            evidence=(clause.norm, _how_often(repeats[clause.id])),
+            program=program_text(broken.session, clause.id, target, adapter_file),
             advisory=clause.level is Level.SHOULD,
         )
         for clause in contract.clauses
@@ -206,13 +210,25 @@ def _one_per_clause(contract: Contract, failures: list[ContractBroken], label: s
     )
 
 
-def program_text(session: Session, clause: str, target: str) -> str:
+def _how_often(programs: int) -> str:
+    return "one program of this stage broke it" if programs == 1 else f"{programs} programs broke it; this is the shortest"
+
+
+def program_text(session: Session, clause: str, target: str, adapter_file: str = "") -> str:
     """A test that a person can paste into a file: it fails until the implementation is mended."""
-    bounds = "".join(f", {name}={value}" for name, value in session.configuration.items())
     name = session.contract.name
-    head = (
-        "from harness.testing import program\n\n\n"
-        f"def test_{clause.lower().replace('-', '_')}():\n"
-        f'    with program("{target}", contract="{name}"{bounds}) as {name}:\n'
-    )
-    return head + "".join(f"        {line}\n" for line in session.lines)
+    options = [json.dumps(target), f"contract={json.dumps(name)}"]
+    if adapter_file:
+        options.append(f"adapter={json.dumps(adapter_file)}")
+    options += [f"{bound}={value}" for bound, value in session.configuration.items()]
+    lines = [
+        "from harness.testing import program",
+        "",
+        "",
+        f"def test_{clause.lower().replace('-', '_')}():",
+        "    with program(",
+        *(f"        {option}," for option in options),
+        f"    ) as {name}:",
+        *(f"        {line}" for line in session.lines),
+    ]
+    return "\n".join(lines) + "\n"

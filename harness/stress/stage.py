@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,7 +42,7 @@ def run_stress(
         if lacking:
             skipped.append(f"scenario {scenario.name}: no {' and no '.join(lacking)}")
             continue
-        judge.reproduce = f"{job.reproduce} --scenario '{scenario.name}'"
+        judge.reproduce = f"{job.reproduce} --scenario {shlex.quote(scenario.name)}"
         run = ScenarioRun(scenario, binding, judge, job.seed, noise)
         run.run(_seconds(job, scenario), lambda: bool(job.stop_at_first and judge.breaches))
         rounds += run.rounds

@@ -1,0 +1,1 @@
+"""Measurements: `python -m benchmarks NAME [--quick] [--json]`. Timings live here and nowhere else."""
