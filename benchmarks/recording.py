@@ -31,7 +31,14 @@ def _churn(strand: Strand) -> None:
             strand.system.finish(answer.job_id, strand.fresh("result"))
 
 
-BUSY = replace(SOAK, name="busy", roles=(Role("client", _churn, 4),), claims=(), sometimes={}, closing=lambda strand: None)
+BUSY = replace(
+    SOAK,
+    name="busy",
+    roles=(Role("client", _churn, 4),),
+    claims=(),
+    sometimes={},
+    closing=lambda strand: None,
+)
 
 
 def measure(quick: bool) -> dict[str, float]:

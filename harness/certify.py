@@ -38,7 +38,9 @@ def mutants_of(contract: str, names: Iterable[str] = ()) -> tuple[Mutant, ...]:
     wanted = tuple(names)
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        raise UsageError(f"there is no mutant {unknown[0]!r} of {contract}; harness certify --list shows them")
+        raise UsageError(
+            f"there is no mutant {unknown[0]!r} of {contract}; harness certify --list shows them"
+        )
     return tuple(known[name] for name in wanted) if wanted else tuple(known.values())
 
 
@@ -52,7 +54,9 @@ def certify(
     heard: Callable[[Kill], None] = lambda kill: None,
 ) -> list[Kill]:
     """Gate each mutant until its first finding; the kills come in the mutants' order."""
-    request = GateRequest("", contract, budget=budget, seed=seed, stages=STAGES, stop_at_first=True, strict=True)
+    request = GateRequest(
+        "", contract, budget=budget, seed=seed, stages=STAGES, stop_at_first=True, strict=True
+    )
     kills: dict[str, Kill] = {}
     ordered = tuple(mutants)
     with ThreadPoolExecutor(jobs) as pool:

@@ -62,18 +62,45 @@ def cli() -> None:
 
 @cli.command()
 @click.argument("target")
-@click.option("--contract", default="", metavar="NAME", help="Which contract; 'harness contracts' lists them.  [default: ledger]")
-@click.option("--adapter", "adapter_file", metavar="FILE", help="TOML file that maps foreign names to the contract's.")
-@click.option("--budget", default="default", show_default=True, help="quick, default, thorough, or a duration: 45s, 10m, 2h.")
-@click.option("--seed", default="0", show_default=True, help="A number, or 'random' for a fresh one (it is printed).")
-@click.option("--stage", "stages", multiple=True, help=f"Run this stage only; repeatable. Stages: {', '.join(STAGES)}.")
+@click.option(
+    "--contract",
+    default="",
+    metavar="NAME",
+    help="Which contract; 'harness contracts' lists them.  [default: ledger]",
+)
+@click.option(
+    "--adapter", "adapter_file", metavar="FILE", help="TOML file that maps foreign names to the contract's."
+)
+@click.option(
+    "--budget",
+    default="default",
+    show_default=True,
+    help="quick, default, thorough, or a duration: 45s, 10m, 2h.",
+)
+@click.option(
+    "--seed", default="0", show_default=True, help="A number, or 'random' for a fresh one (it is printed)."
+)
+@click.option(
+    "--stage", "stages", multiple=True, help=f"Run this stage only; repeatable. Stages: {', '.join(STAGES)}."
+)
 @click.option("--scenario", "scenarios", multiple=True, help="Run this stress scenario only; repeatable.")
-@click.option("--count", "counts", multiple=True, metavar="ROLE=N", help="How many strands play a role; repeatable.")
-@click.option("--duration", "soak_seconds", type=click.FloatRange(0.1), help="Seconds of each soak.  [default: by budget]")
+@click.option(
+    "--count", "counts", multiple=True, metavar="ROLE=N", help="How many strands play a role; repeatable."
+)
+@click.option(
+    "--duration",
+    "soak_seconds",
+    type=click.FloatRange(0.1),
+    help="Seconds of each soak.  [default: by budget]",
+)
 @click.option("--fail-fast", is_flag=True, help="Stop at the first finding, unshrunk.")
 @click.option("--strict", is_flag=True, help="SHOULD clauses decide the verdict too.")
-@click.option("--cov", is_flag=True, help="Report lines and branches of the implementation that were never reached.")
-@click.option("--json", "json_file", metavar="FILE", help="Write the outcome as JSON ('-' for standard output).")
+@click.option(
+    "--cov", is_flag=True, help="Report lines and branches of the implementation that were never reached."
+)
+@click.option(
+    "--json", "json_file", metavar="FILE", help="Write the outcome as JSON ('-' for standard output)."
+)
 @click.option("--junit", "junit_file", metavar="FILE", help="Write JUnit XML, a test case per clause.")
 @click.option("--verbose", "-v", is_flag=True, help="List the clauses that are OK as well.")
 def gate(
@@ -150,9 +177,17 @@ def scenarios(contract: str) -> None:
 @click.option("--budget", default="default", show_default=True, help="As of 'harness gate'.")
 @click.option("--seed", default="0", show_default=True, help="As of 'harness gate'.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Mutants at a time.")
-@click.option("--json", "json_file", metavar="FILE", help="Write the kill table as JSON ('-' for standard output).")
+@click.option(
+    "--json", "json_file", metavar="FILE", help="Write the kill table as JSON ('-' for standard output)."
+)
 def certify(
-    contract: str, names: tuple[str, ...], only_list: bool, budget: str, seed: str, jobs: int, json_file: str | None
+    contract: str,
+    names: tuple[str, ...],
+    only_list: bool,
+    budget: str,
+    seed: str,
+    jobs: int,
+    json_file: str | None,
 ) -> None:
     """Gate every known mutant: which stage kills it, after how much. Exit 3 if any survives."""
     console = _console(stderr=json_file == "-")
@@ -162,9 +197,16 @@ def certify(
             console.print(f"{mutant.name}  {mutant.clause}  {mutant.bug}{'  (rare)' if mutant.rare else ''}")
         return
     kills = certification.certify(
-        contract, mutants, budget=parse_budget(budget), seed=parse_seed(seed), jobs=jobs, heard=_heard(console, len(mutants))
+        contract,
+        mutants,
+        budget=parse_budget(budget),
+        seed=parse_seed(seed),
+        jobs=jobs,
+        heard=_heard(console, len(mutants)),
     )
-    console.print(kill_table((kill.mutant, kill.stage, kill.clause, kill.executions, kill.seconds) for kill in kills))
+    console.print(
+        kill_table((kill.mutant, kill.stage, kill.clause, kill.executions, kill.seconds) for kill in kills)
+    )
     outcome = certification.kill_json(kills)
     console.print(f"{outcome['killed']} of {outcome['mutants']} mutants killed")
     for survivor in outcome["survivors"]:

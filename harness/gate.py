@@ -24,8 +24,19 @@ from harness.isolation.parent import run_isolated
 from harness.stages import STAGES, StageJob
 from harness.targets.locate import Target
 
-__all__ = ["BUDGETS", "Budget", "ClauseVerdict", "GateReport", "GateRequest", "Listener", "parse_budget", "parse_seed", "run_gate"]
+__all__ = [
+    "BUDGETS",
+    "Budget",
+    "ClauseVerdict",
+    "GateReport",
+    "GateRequest",
+    "Listener",
+    "parse_budget",
+    "parse_seed",
+    "run_gate",
+]
 
+NOT_RUN = "what checks it was not run"
 _STAGE_FLOOR_S = 30.0
 
 
@@ -63,7 +74,9 @@ def parse_budget(text: str) -> Budget:
     except (KeyError, ValueError):
         seconds = 0.0
     if not 0 < seconds < float("inf"):
-        raise UsageError(f"budget {text!r} is none of {', '.join(BUDGETS)} and no duration such as 45s, 10m or 2h")
+        raise UsageError(
+            f"budget {text!r} is none of {', '.join(BUDGETS)} and no duration such as 45s, 10m or 2h"
+        )
     factor = seconds / _DEFAULT_BUDGET_S
     default = BUDGETS["default"]
     return Budget(max(round(default.examples * factor), 1), default.pace * factor)
@@ -150,7 +163,9 @@ def run_gate(request: GateRequest, listener: Listener | None = None) -> GateRepo
     contract = contract_named(request.contract or next(iter(CONTRACTS)))
     reports: list[StageReport] = []
     with tempfile.TemporaryDirectory(prefix="harness-") as folder:
-        files = {stage: str(Path(folder) / f"{stage}.coverage") if request.coverage else "" for stage in stages}
+        files = {
+            stage: str(Path(folder) / f"{stage}.coverage") if request.coverage else "" for stage in stages
+        }
         for stage in stages:
             listener.stage_began(stage)
             report = run_isolated(
@@ -198,12 +213,15 @@ def _job(request: GateRequest, contract: Contract, stage: str, coverage: str) ->
 
 
 def conclude(
-    request: GateRequest, contract: Contract, reports: Sequence[StageReport], coverage: dict[str, dict[str, Any]]
+    request: GateRequest,
+    contract: Contract,
+    reports: Sequence[StageReport],
+    coverage: dict[str, dict[str, Any]],
 ) -> GateReport:
     """Add up stage reports to a verdict per clause and one for all."""
     if request.strict:
         reports = [_strictly(report) for report in reports]
-    clauses = tuple(_clause_verdict(clause, reports) for clause in contract.clauses)
+    clauses = tuple(_clause_verdict(clause, reports, bool(request.scenarios)) for clause in contract.clauses)
     reasons = [f"{report.stage}: never happened: {claim}" for report in reports for claim in report.unmet]
     reasons += [
         f"{item.clause.id}: {item.reason}"
@@ -211,7 +229,7 @@ def conclude(
         if item.verdict is Verdict.UNKNOWN and (item.clause.level is Level.MUST or request.strict)
     ]
     verdict = Verdict.worst(report.verdict for report in reports)
-    if verdict is Verdict.OK and reasons and not request.scenarios:
+    if verdict is Verdict.OK and reasons:
         verdict = Verdict.UNKNOWN
     return GateReport(request, contract, tuple(reports), clauses, verdict, tuple(reasons), coverage)
 
@@ -222,11 +240,16 @@ def _strictly(report: StageReport) -> StageReport:
     return replace(report, findings=findings, verdict=Verdict.VIOLATION if findings else report.verdict)
 
 
-def _clause_verdict(clause: Clause, reports: Sequence[StageReport]) -> ClauseVerdict:
-    checked = sum(tally.checked for report in reports for tally in report.tallies if tally.clause == clause.id)
+def _clause_verdict(clause: Clause, reports: Sequence[StageReport], partial: bool) -> ClauseVerdict:
+    checked = sum(
+        tally.checked for report in reports for tally in report.tallies if tally.clause == clause.id
+    )
     broken = [finding for report in reports for finding in report.findings if finding.clause == clause.id]
     if broken:
-        return ClauseVerdict(clause, Verdict.VIOLATION, checked, broken[0].message)
+        advice = all(finding.advisory for finding in broken)
+        return ClauseVerdict(
+            clause, Verdict.UNKNOWN if advice else Verdict.VIOLATION, checked, broken[0].message
+        )
     missing = {text.partition(":")[0]: text for report in reports for text in report.skipped}
     lacking = sorted(clause.needs & set(missing))
     if lacking:
@@ -234,8 +257,6 @@ def _clause_verdict(clause: Clause, reports: Sequence[StageReport]) -> ClauseVer
     if checked:
         return ClauseVerdict(clause, Verdict.OK, checked)
     ran = {report.stage for report in reports}
-    if not ran & set(clause.checked_by):
-        return ClauseVerdict(clause, Verdict.SKIPPED, 0, f"checked by {', '.join(clause.checked_by)}, which did not run")
+    if partial or not ran & set(clause.checked_by):
+        return ClauseVerdict(clause, Verdict.SKIPPED, 0, NOT_RUN)
     return ClauseVerdict(clause, Verdict.UNKNOWN, 0, "nothing that was run could decide it")
-
-

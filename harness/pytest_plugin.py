@@ -24,15 +24,24 @@ __all__ = ["GateOutcome"]
 
 _CLAUSE, _STAGE = "harness_clause", "harness_stage"
 _SEED_KEY = "harness_seed"
+_DRAWN = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("harness", "job-harness: gate an implementation against a contract")
-    group.addoption("--harness-target", metavar="TARGET", help="package.module:factory or path/to/file.py:factory")
-    group.addoption("--harness-contract", metavar="NAME", default="ledger", help="which contract (default: ledger)")
+    group.addoption(
+        "--harness-target", metavar="TARGET", help="package.module:factory or path/to/file.py:factory"
+    )
+    group.addoption(
+        "--harness-contract", metavar="NAME", default="ledger", help="which contract (default: ledger)"
+    )
     group.addoption("--harness-adapter", metavar="FILE", help="TOML file that maps foreign names")
-    group.addoption("--harness-budget", metavar="BUDGET", default="default", help="quick, default, thorough, 45s, 10m")
-    group.addoption("--harness-seed", metavar="SEED", default="0", help="a number, or 'random' (it is printed)")
+    group.addoption(
+        "--harness-budget", metavar="BUDGET", default="default", help="quick, default, thorough, 45s, 10m"
+    )
+    group.addoption(
+        "--harness-seed", metavar="SEED", default="0", help="a number, or 'random' (it is printed)"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -56,8 +65,8 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     target = config.getoption("--harness-target")
     if not target:
         return None
-    contract = config.getoption("--harness-contract")
-    return f"harness: {target}, contract {contract}, budget {config.getoption('--harness-budget')}, seed {_seed(config)}"
+    contract, budget = config.getoption("--harness-contract"), config.getoption("--harness-budget")
+    return f"harness: {target}, contract {contract}, budget {budget}, seed {_seed(config)}"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -97,7 +106,9 @@ class GateOutcome:
             if report["stage"] == stage:
                 self._fail([finding for finding in report["findings"] if not finding["clause"]])
                 if report["unmet"]:
-                    pytest.fail(f"{stage} is UNKNOWN; never happened: {'; '.join(report['unmet'])}", pytrace=False)
+                    pytest.fail(
+                        f"{stage} is UNKNOWN; never happened: {'; '.join(report['unmet'])}", pytrace=False
+                    )
 
     def _stop_on_error(self) -> None:
         if "error" in self._outcome:
@@ -110,7 +121,9 @@ class GateOutcome:
         from harness.findings import Finding
         from harness.report.files import finding_text
 
-        pytest.fail("\n\n".join(finding_text(Finding.from_json(finding)) for finding in binding), pytrace=False)
+        pytest.fail(
+            "\n\n".join(finding_text(Finding.from_json(finding)) for finding in binding), pytrace=False
+        )
 
 
 @pytest.fixture(scope="session")
@@ -160,11 +173,11 @@ def _seed(config: pytest.Config) -> int:
     given = getattr(config, "workerinput", {}).get(_SEED_KEY)
     if given is not None:
         return int(given)
-    if not hasattr(config, "_harness_seed"):
+    if _DRAWN not in config.stash:
         from harness.gate import parse_seed
 
-        config._harness_seed = parse_seed(config.getoption("--harness-seed"))  # type: ignore[attr-defined]
-    return int(config._harness_seed)  # type: ignore[attr-defined]
+        config.stash[_DRAWN] = parse_seed(config.getoption("--harness-seed"))
+    return config.stash[_DRAWN]
 
 
 def _request(config: pytest.Config) -> GateRequest:

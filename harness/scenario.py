@@ -58,12 +58,16 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one round left behind: the history of all its strands and of the closing audit."""
+    """What one round left behind: the history of all its strands and of the closing audit.
+
+    `derived` is for claims to share what they worked out from it.
+    """
 
     history: tuple[Any, ...]
     configuration: Mapping[str, int]
     missing: frozenset[str]
     shared: SimpleNamespace
+    derived: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
 class Judge(Protocol):
@@ -112,6 +116,8 @@ class Scenario:
         known = {role.name for role in self.roles}
         for name in counts:
             if name not in known:
-                raise UsageError(f"scenario {self.name} has no role {name!r}; it has {', '.join(sorted(known))}")
+                raise UsageError(
+                    f"scenario {self.name} has no role {name!r}; it has {', '.join(sorted(known))}"
+                )
         roles = tuple(replace(role, count=counts.get(role.name, role.count)) for role in self.roles)
         return replace(self, roles=roles)

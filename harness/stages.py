@@ -80,7 +80,9 @@ def scenarios_of(contract: str) -> tuple[Scenario, ...]:
         try:
             loaded = entry.load()
         except Exception as error:
-            raise HarnessError(f"scenarios {entry.value} cannot be loaded: {type(error).__name__}: {error}") from error
+            raise HarnessError(
+                f"scenarios {entry.value} cannot be loaded: {type(error).__name__}: {error}"
+            ) from error
         found.extend(scenario for scenario in loaded if scenario.contract == contract)
     return tuple(found)
 
@@ -92,14 +94,14 @@ def run_stage(job: StageJob, progress: Progress) -> StageReport:
 
 def _run_canary(job: StageJob, progress: Progress) -> StageReport:
     """The same configuration must find bugs planted around this very implementation."""
+    from harness.stateful.progress import Progress as Count
     from harness.stateful.stage import generated_failures
-    from harness.stateful.machine import Progress as Count
 
     contract, surroundings = _surroundings(job)
     count = Count(progress)
     unmet = []
     sequential = surroundings.sabotaged(contract.saboteurs["sequential"])
-    if not generated_failures(sequential, count, f"canary of {job.target}", job.examples, job.seed, stop_at_first=True):
+    if not generated_failures(sequential, count, f"canary of {job.target}", job.examples, job.seed):
         unmet.append("generated programs found a planted bug")
     rounds = _canary_race(job, contract)
     if rounds is None:
@@ -135,7 +137,8 @@ def _run_sequential(job: StageJob, progress: Progress) -> StageReport:
         report=progress,
     )
     return dataclasses.replace(
-        report, findings=tuple(dataclasses.replace(finding, reproduce=job.reproduce) for finding in report.findings)
+        report,
+        findings=tuple(dataclasses.replace(finding, reproduce=job.reproduce) for finding in report.findings),
     )
 
 
@@ -143,7 +146,9 @@ def _run_stress(job: StageJob, progress: Progress) -> StageReport:
     from harness.stress.stage import run_stress
 
     contract = contract_named(job.contract)
-    return run_stress(job, _binding(job, contract), chosen_scenarios(job), [] if job.coverage else _places(job), progress)
+    return run_stress(
+        job, _binding(job, contract), chosen_scenarios(job), [] if job.coverage else _places(job), progress
+    )
 
 
 def chosen_scenarios(job: StageJob) -> tuple[Scenario, ...]:
@@ -151,7 +156,9 @@ def chosen_scenarios(job: StageJob) -> tuple[Scenario, ...]:
     available = {scenario.name: scenario for scenario in scenarios_of(job.contract)}
     for name in job.scenarios:
         if name not in available:
-            raise UsageError(f"there is no scenario {name!r} for {job.contract}; there are: {', '.join(available)}")
+            raise UsageError(
+                f"there is no scenario {name!r} for {job.contract}; there are: {', '.join(available)}"
+            )
     chosen = [available[name] for name in job.scenarios] if job.scenarios else list(available.values())
     if job.counts:
         chosen = [scenario.with_counts(dict(job.counts)) for scenario in chosen]
@@ -188,4 +195,3 @@ STAGES: dict[str, Callable[[StageJob, Progress], StageReport]] = {
     "stress": _run_stress,
 }
 """In the order of a gate."""
-

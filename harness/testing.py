@@ -27,7 +27,11 @@ __all__ = ["ContractBroken", "program"]
 
 @contextmanager
 def program(
-    target: str, *, contract: str = "ledger", adapter: Adapter | Path | str | None = None, **configuration: int
+    target: str,
+    *,
+    contract: str = "ledger",
+    adapter: Adapter | Path | str | None = None,
+    **configuration: int,
 ) -> Iterator[Session]:
     """A session on a new instance of a target; calls are checked as they are made.
 

@@ -160,7 +160,9 @@ class Ledger:
 
     def _bound(self, max_queue: int, job_ttl_ms: int, max_completed: int) -> None:
         if job_ttl_ms < 0 or max_completed < 0:
-            raise ValueError(f"job_ttl_ms {job_ttl_ms} and max_completed {max_completed} must not be negative")
+            raise ValueError(
+                f"job_ttl_ms {job_ttl_ms} and max_completed {max_completed} must not be negative"
+            )
         self._slots = Slots(max_queue)
         self._ttl_ms = job_ttl_ms
         self._max_completed = max_completed

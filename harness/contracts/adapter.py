@@ -111,7 +111,9 @@ class Adapter:
 
 
 _MAPPINGS = tuple(
-    item.name for item in fields(Adapter) if item.name not in {name for group in _FLAT.values() for name in group}
+    item.name
+    for item in fields(Adapter)
+    if item.name not in {name for group in _FLAT.values() for name in group}
 )
 
 

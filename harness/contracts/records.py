@@ -29,6 +29,7 @@ __all__ = [
     "Raised",
     "Resolution",
     "Ruling",
+    "described",
 ]
 
 
@@ -115,6 +116,15 @@ class Raised(NamedTuple):
     type: str
     message: str
     where: str = ""
+
+
+def described(value: Any) -> str:
+    """A model value for a person: records by field, absent fields left out."""
+    fields = getattr(value, "_asdict", None)
+    if fields is None:
+        return repr(value)
+    shown = ", ".join(f"{name}={field!r}" for name, field in fields().items() if repr(field) != "MISSING")
+    return f"{type(value).__name__}({shown})"
 
 
 class _Blocked:
@@ -204,7 +214,7 @@ class Codec(Protocol):
     def decoder(self, operation: str) -> Callable[[Any], Any]:
         """Reads this operation's answers; raises Malformed on one that no reading allows."""
 
-    def exceptional(self, operation: str, error: Exception) -> tuple[Any, ...]:
+    def exceptional(self, operation: str, error: BaseException) -> tuple[Any, ...]:
         """The answer that an exception stands for, in a tuple of one; empty if it stands for none."""
 
     def missing(self, answer: Any) -> tuple[str, ...]:
@@ -220,11 +230,11 @@ class Contract:
     """Everything a runner needs to know about one kind of system.
 
     `creates` is the operation that makes jobs and `job_of` reads the new id from its answer (None if
-    there is none). `probe` is the operation that looks at one job. `recovery` is the clause on recovering from a
-    failed allocation. `codec` builds a codec from an
-    adapter and a maker of records. `time_steps` gives durations worth advancing the clock by,
-    `last_calls` the calls that must not return in a state. `saboteurs` wrap a sound subject with a
-    planted bug, for the canary, by stage.
+    there is none). `probe` is the operation that looks at one job. `recovery` is the clause on
+    recovering from a failed allocation. `codec` builds a codec from an adapter and a maker of
+    records. `time_steps` gives durations worth advancing the clock by, `last_calls` the calls that
+    must not return in a state. `saboteurs` wrap a sound subject with a planted bug, for the canary,
+    by stage.
     """
 
     name: str

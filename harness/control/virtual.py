@@ -120,7 +120,7 @@ class _SoloLock:
             if timeout != -1:
                 raise ValueError("can't specify a timeout for a non-blocking call")
             return False
-        if timeout is None or timeout < 0:
+        if timeout < 0:
             raise WouldBlock("blocked for ever on a lock that nobody will release")
         self._clock.wait(timeout)
         return False

@@ -62,7 +62,8 @@ class World:
         return self._execute(name, spec, None, name)
 
     def _execute(self, name: str, spec: ModuleSpec, parent: ModuleType | None, child: str) -> ModuleType:
-        code = spec.loader.get_code(name) if hasattr(spec.loader, "get_code") else None
+        get_code = getattr(spec.loader, "get_code", None)
+        code = get_code(name) if get_code else None
         if code is None and not spec.submodule_search_locations:
             return importlib.import_module(name)  # an extension module passes through
         module = importlib.util.module_from_spec(spec)
@@ -72,7 +73,7 @@ class World:
             setattr(parent, child, module)  # before the body runs, so that circular imports resolve here
         if code is not None:
             try:
-                exec(code, module.__dict__)
+                exec(code, module.__dict__)  # noqa: S102  importing is executing
             except BaseException:
                 del self.modules[name]
                 raise
@@ -107,8 +108,8 @@ class World:
     def _import(
         self,
         name: str,
-        globals: Mapping[str, Any] | None = None,
-        locals: Mapping[str, Any] | None = None,
+        globals: Mapping[str, Any] | None = None,  # noqa: A002  the signature of __import__
+        locals: Mapping[str, Any] | None = None,  # noqa: A002
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:

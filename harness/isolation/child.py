@@ -94,7 +94,9 @@ def _start_coverage(job: StageJob) -> Any:
 
     from harness.coverage_report import included
 
-    measured = coverage.Coverage(data_file=job.coverage, branch=True, include=included(job.target), config_file=False)
+    measured = coverage.Coverage(
+        data_file=job.coverage, branch=True, include=included(job.target), config_file=False
+    )
     measured.start()
     return measured
 

@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from harness.findings import Finding, HarnessError, Kind, StageReport, UsageError, Verdict
 from harness.stages import StageJob
+import contextlib
 
 __all__ = ["run_isolated"]
 
@@ -66,7 +67,8 @@ def _converse(
     child: subprocess.Popen[str], job: StageJob, deadline_s: float, progress: Progress, output: IO[bytes]
 ) -> dict[str, Any]:
     """Hand over the job and listen; the child's last word, or how it fell silent."""
-    assert child.stdin and child.stdout
+    assert child.stdin
+    assert child.stdout
     try:
         child.stdin.write(json.dumps({"job": job.to_json(), "deadline_s": deadline_s}) + "\n")
         child.stdin.flush()
@@ -90,10 +92,8 @@ def _converse(
 
 def _let_finish(child: subprocess.Popen[str], event: dict[str, Any]) -> dict[str, Any]:
     """Give the child a moment to save coverage and go."""
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired):
         child.wait(timeout=_GRACE_S)
-    except subprocess.TimeoutExpired:
-        pass
     return event
 
 
@@ -112,7 +112,9 @@ def _tail(output: IO[bytes]) -> str:
     return output.read().decode("utf-8", "replace").strip()
 
 
-def _account(job: StageJob, ending: dict[str, Any], code: int, overran_s: float | None, tail: str) -> StageReport:
+def _account(
+    job: StageJob, ending: dict[str, Any], code: int, overran_s: float | None, tail: str
+) -> StageReport:
     event = ending["event"]
     if event == "report":
         return StageReport.from_json(ending["report"])
@@ -124,12 +126,20 @@ def _account(job: StageJob, ending: dict[str, Any], code: int, overran_s: float 
     if event == "flood":
         kind, message = Kind.CRASH, f"it printed more than {_FLOOD_BYTES // 1024 // 1024} MB"
     elif overran_s is not None:
-        kind, message = Kind.HANG, f"the stage did not end within {overran_s:.0f} s; the stacks show where it was"
+        kind, message = (
+            Kind.HANG,
+            f"the stage did not end within {overran_s:.0f} s; the stacks show where it was",
+        )
     elif code < 0:
         kind, message = Kind.CRASH, f"it crashed the process: {signal.Signals(-code).name}"
     else:
         kind, message = Kind.CRASH, f"it ended the process with exit code {code}"
     finding = Finding(
-        kind, "", message, job.stage, evidence=(tail,) if tail else ("it printed nothing",), reproduce=job.reproduce
+        kind,
+        "",
+        message,
+        job.stage,
+        evidence=(tail,) if tail else ("it printed nothing",),
+        reproduce=job.reproduce,
     )
     return StageReport(job.stage, Verdict.VIOLATION, findings=(finding,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -15,11 +15,17 @@ from rich.text import Text
 
 from harness.contracts.records import Contract, Mutant
 from harness.findings import Finding, StageReport, Verdict
-from harness.gate import ClauseVerdict, GateReport, Listener
+from harness.gate import NOT_RUN, ClauseVerdict, GateReport, Listener
+from typing import Self
 
 __all__ = ["TerminalListener", "clause_table", "contract_view", "finding_view", "gate_view", "kill_table"]
 
-_STYLES = {Verdict.OK: "green", Verdict.VIOLATION: "bold red", Verdict.UNKNOWN: "yellow", Verdict.SKIPPED: "dim"}
+_STYLES = {
+    Verdict.OK: "green",
+    Verdict.VIOLATION: "bold red",
+    Verdict.UNKNOWN: "yellow",
+    Verdict.SKIPPED: "dim",
+}
 
 
 def _verdict(verdict: Verdict) -> Text:
@@ -31,11 +37,15 @@ class TerminalListener(Listener):
 
     def __init__(self, console: Console, stages: Iterable[str]) -> None:
         self._console = console
-        self._rows: dict[str, tuple[Text, int, int, float]] = {stage: (Text("-", "dim"), 0, 0, 0.0) for stage in stages}
+        self._rows: dict[str, tuple[Text, int, int, float]] = {
+            stage: (Text("-", "dim"), 0, 0, 0.0) for stage in stages
+        }
         self._began = 0.0
-        self._live = Live(self._table(), console=console, refresh_per_second=8) if console.is_terminal else None
+        self._live = (
+            Live(self._table(), console=console, refresh_per_second=8) if console.is_terminal else None
+        )
 
-    def __enter__(self) -> TerminalListener:
+    def __enter__(self) -> Self:
         if self._live:
             self._live.start()
         return self
@@ -55,7 +65,9 @@ class TerminalListener(Listener):
 
     def stage_ended(self, report: StageReport) -> None:
         """A stage is over."""
-        self._show(report.stage, _verdict(report.verdict), report.executions, report.operations, report.seconds)
+        self._show(
+            report.stage, _verdict(report.verdict), report.executions, report.operations, report.seconds
+        )
         if not self._live:
             self._console.print(
                 f"{report.stage}: {report.verdict.value}, {report.executions} executions, "
@@ -91,7 +103,7 @@ def gate_view(report: GateReport, verbose: bool = False) -> RenderableType:
     return Group(*parts)
 
 
-def clause_table(clauses: Iterable[ClauseVerdict], verbose: bool = False) -> RenderableType:
+def clause_table(clauses: Sequence[ClauseVerdict], verbose: bool = False) -> RenderableType:
     """The clauses with their verdicts; those that are OK are summed up unless verbose."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("clause", no_wrap=True)
@@ -99,10 +111,15 @@ def clause_table(clauses: Iterable[ClauseVerdict], verbose: bool = False) -> Ren
     table.add_column("checked", justify="right", no_wrap=True)
     table.add_column("", overflow="fold")
     fine = [item for item in clauses if item.verdict is Verdict.OK]
+    left_out = [item for item in clauses if item.reason == NOT_RUN]
     for item in clauses:
-        if verbose or item.verdict is not Verdict.OK:
-            reason = {Verdict.OK: item.clause.norm, Verdict.VIOLATION: "see below"}.get(item.verdict, item.reason)
+        if verbose or (item.verdict is not Verdict.OK and item not in left_out):
+            reason = {Verdict.OK: item.clause.norm, Verdict.VIOLATION: "see below"}.get(
+                item.verdict, item.reason
+            )
             table.add_row(item.clause.id, _verdict(item.verdict), str(item.checked), reason)
+    if left_out and not verbose:
+        table.add_row(f"{len(left_out)} clauses", _verdict(Verdict.SKIPPED), "0", NOT_RUN)
     if fine and not verbose:
         total = sum(item.checked for item in fine)
         table.add_row(f"{len(fine)} clauses", _verdict(Verdict.OK), str(total), "--verbose lists them")
@@ -113,14 +130,20 @@ def finding_view(finding: Finding) -> RenderableType:
     """One finding: what broke, the evidence, the program, the command."""
     title = "advice" if finding.advisory else finding.kind.value
     head = Text.assemble(
-        (f"{title} ", "bold yellow" if finding.advisory else "bold red"), (finding.clause or "(no clause)", "bold")
+        (f"{title} ", "bold yellow" if finding.advisory else "bold red"),
+        (finding.clause or "(no clause)", "bold"),
     )
     parts: list[RenderableType] = [head, Padding(Text(finding.message), (0, 0, 0, 2))]
     if finding.where:
         parts.append(Padding(Text(f"at {finding.where}"), (0, 0, 0, 2)))
     parts.extend(Padding(Text(line), (0, 0, 0, 4)) for line in finding.evidence)
     if finding.program:
-        parts.append(Padding(Syntax(finding.program.rstrip(), "python", background_color="default", word_wrap=True), (1, 0, 1, 4)))
+        parts.append(
+            Padding(
+                Syntax(finding.program.rstrip(), "python", background_color="default", word_wrap=True),
+                (1, 0, 1, 4),
+            )
+        )
     if finding.reproduce:
         parts.append(Padding(Text.assemble("again: ", (finding.reproduce, "cyan")), (0, 0, 1, 2)))
     return Group(*parts)
@@ -131,7 +154,9 @@ def _coverage(report: GateReport) -> RenderableType:
     for name in ("file", "covered", "lines", "branches"):
         table.add_column(name, overflow="fold")
     for name, content in report.coverage.items():
-        branches = ", ".join(f"{first}->{second if second > 0 else 'exit'}" for first, second in content["branches"])
+        branches = ", ".join(
+            f"{first}->{second if second > 0 else 'exit'}" for first, second in content["branches"]
+        )
         table.add_row(name, f"{content['percent']} %", _ranges(content["lines"]) or "-", branches or "-")
     return table
 
@@ -154,8 +179,8 @@ def _conclusion(report: GateReport) -> RenderableType:
     parts.append(
         Text.assemble(
             (report.verdict.value, _STYLES[report.verdict]),
-            f"  {request.target} against contract {report.contract.name}: {counted} findings, seed {request.seed}, "
-            f"{sum(stage.seconds for stage in report.stages):.1f} s",
+            f"  {request.target} against contract {report.contract.name}: {counted} findings, "
+            f"seed {request.seed}, {sum(stage.seconds for stage in report.stages):.1f} s",
         )
     )
     return Group(*parts)
@@ -163,14 +188,24 @@ def _conclusion(report: GateReport) -> RenderableType:
 
 def contract_view(contract: Contract) -> RenderableType:
     """A contract's clauses and resolutions as tables."""
-    clauses = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"{contract.name}: {contract.title}", title_justify="left")
+    clauses = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, title=f"{contract.name}: {contract.title}", title_justify="left"
+    )
     for name in ("clause", "level"):
         clauses.add_column(name, no_wrap=True)
     for name in ("norm", "checked by", "needs"):
         clauses.add_column(name, overflow="fold")
     for clause in contract.clauses:
-        clauses.add_row(clause.id, clause.level.value, clause.norm, ", ".join(clause.checked_by), ", ".join(sorted(clause.needs)))
-    settled = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="how ambiguities were settled", title_justify="left")
+        clauses.add_row(
+            clause.id,
+            clause.level.value,
+            clause.norm,
+            ", ".join(clause.checked_by),
+            ", ".join(sorted(clause.needs)),
+        )
+    settled = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, title="how ambiguities were settled", title_justify="left"
+    )
     for name in ("", "question", "rule"):
         settled.add_column(name, overflow="fold")
     for resolution in contract.resolutions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from harness.findings import Finding, Verdict
 from harness.gate import GateReport
@@ -38,35 +38,41 @@ def gate_json(report: GateReport) -> dict[str, Any]:
 
 def junit_xml(report: GateReport) -> str:
     """JUnit XML: clauses as test cases, so that CI shows and tracks them as it does tests."""
-    suite = ElementTree.Element("testsuite", name=f"harness.{report.contract.name}")
+    suite = ET.Element("testsuite", name=f"harness.{report.contract.name}")
     by_clause: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_clause.setdefault(finding.clause, []).append(finding)
     failures = skipped = errors = 0
     for item in report.clauses:
-        case = ElementTree.SubElement(suite, "testcase", classname=report.request.target, name=item.clause.id, time="0")
+        case = ET.SubElement(
+            suite, "testcase", classname=report.request.target, name=item.clause.id, time="0"
+        )
         if item.verdict is Verdict.VIOLATION:
             failures += 1
-            failure = ElementTree.SubElement(case, "failure", message=_xml_text(item.reason))
+            failure = ET.SubElement(case, "failure", message=_xml_text(item.reason))
             failure.text = "\n\n".join(finding_text(finding) for finding in by_clause[item.clause.id])
         elif item.verdict is Verdict.SKIPPED:
             skipped += 1
-            ElementTree.SubElement(case, "skipped", message=_xml_text(item.reason))
+            ET.SubElement(case, "skipped", message=_xml_text(item.reason))
         elif item.verdict is Verdict.UNKNOWN:
             errors += 1
-            ElementTree.SubElement(case, "error", message=_xml_text(item.reason))
+            ET.SubElement(case, "error", message=_xml_text(item.reason))
     for stage in report.stages:
-        case = ElementTree.SubElement(
-            suite, "testcase", classname=report.request.target, name=f"stage {stage.stage}", time=f"{stage.seconds:.3f}"
+        case = ET.SubElement(
+            suite,
+            "testcase",
+            classname=report.request.target,
+            name=f"stage {stage.stage}",
+            time=f"{stage.seconds:.3f}",
         )
         homeless = [finding for finding in stage.findings if not finding.clause]
         if homeless:
             failures += 1
-            failure = ElementTree.SubElement(case, "failure", message=_xml_text(homeless[0].message))
+            failure = ET.SubElement(case, "failure", message=_xml_text(homeless[0].message))
             failure.text = "\n\n".join(finding_text(finding) for finding in homeless)
         elif stage.unmet:
             errors += 1
-            ElementTree.SubElement(case, "error", message=_xml_text(f"never happened: {'; '.join(stage.unmet)}"))
+            ET.SubElement(case, "error", message=_xml_text(f"never happened: {'; '.join(stage.unmet)}"))
     suite.attrib |= {
         "tests": str(len(suite)),
         "failures": str(failures),
@@ -74,10 +80,10 @@ def junit_xml(report: GateReport) -> str:
         "skipped": str(skipped),
         "time": f"{sum(stage.seconds for stage in report.stages):.3f}",
     }
-    root = ElementTree.Element("testsuites")
+    root = ET.Element("testsuites")
     root.append(suite)
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def finding_text(finding: Finding) -> str:
@@ -92,4 +98,7 @@ def finding_text(finding: Finding) -> str:
 
 def _xml_text(text: str) -> str:
     """Without the control characters that XML cannot carry."""
-    return "".join(char if char in "\t\n\r" or ord(char) >= 32 and not 0xD800 <= ord(char) <= 0xDFFF else "?" for char in text)
+    return "".join(
+        char if char in "\t\n\r" or (ord(char) >= 32 and not 0xD800 <= ord(char) <= 0xDFFF) else "?"
+        for char in text
+    )

@@ -7,39 +7,23 @@ that is shown is the session's own text, which needs no state machine to run.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from harness.contracts.records import Contract, Operation, Parameter
+from harness.stateful.progress import Progress
 from harness.stateful.session import Session
 from harness.stateful.surroundings import Surroundings
 
-__all__ = ["Progress", "machine_for"]
+__all__ = ["machine_for"]
 
 _MOST_JOBS = 7
-_OPENING_JOBS = 4  # many programs never draw the operation that makes jobs; this gives the others something to do
+_OPENING_JOBS = (
+    4  # many programs never draw the operation that makes jobs; this gives the others something to do
+)
 _WALL_STEPS_MS = (-3_600_000, 3_600_000)
-
-
-class Progress:
-    """What the machine has done so far, over all its programs."""
-
-    def __init__(self, report: Callable[[int, int], None] = lambda executions, operations: None) -> None:
-        self.executions = 0
-        self.operations = 0
-        self.checked: Counter[str] = Counter()
-        self._report = report
-
-    def add(self, session: Session) -> None:
-        """Account for one program."""
-        self.executions += 1
-        self.operations += session.operations
-        self.checked.update(session.checked)
-        self._report(self.executions, self.operations)
 
 
 def machine_for(surroundings: Surroundings, progress: Progress, label: str) -> type[RuleBasedStateMachine]:
@@ -87,21 +71,30 @@ def _set_up(surroundings: Surroundings) -> Any:
         for _ in range(jobs):
             self.session.call(creation.name, *(_argument(self.session, p, None) for p in creation.parameters))
 
-    drawn = {"jobs": st.integers(0, _OPENING_JOBS), "watch_depth": st.booleans(), "audit": st.booleans()}
-    return initialize(bounds=st.fixed_dictionaries(bounds), **drawn)(set_up)
+    drawn: dict[str, Any] = {
+        "jobs": st.integers(0, _OPENING_JOBS),
+        "watch_depth": st.booleans(),
+        "audit": st.booleans(),
+    }
+    drawn["bounds"] = st.fixed_dictionaries(bounds)
+    return initialize(**drawn)(set_up)  # type: ignore[no-untyped-call]
 
 
 def _operation_rule(operation: Operation) -> Any:
-    drawn = {p.name: strategy for p in operation.parameters if (strategy := _strategy(p)) is not None}
+    drawn: dict[str, Any] = {
+        p.name: strategy for p in operation.parameters if (strategy := _strategy(p)) is not None
+    }
 
     def step(self: Any, **values: Any) -> None:
         session = self.session
-        arguments = [_argument(session, parameter, values.get(parameter.name)) for parameter in operation.parameters]
+        arguments = [
+            _argument(session, parameter, values.get(parameter.name)) for parameter in operation.parameters
+        ]
         session.call(operation.name, *arguments)
         _observe(self, operation)
 
     step.__name__ = operation.name
-    return precondition(_running)(rule(**drawn)(step))
+    return precondition(_running)(rule(**drawn)(step))  # type: ignore[no-untyped-call]
 
 
 def _observe(machine: Any, operation: Operation) -> None:
@@ -109,7 +102,12 @@ def _observe(machine: Any, operation: Operation) -> None:
     session = machine.session
     creates = session.contract.creates
     for watched in session.contract.operations:
-        if machine.watch_depth and not watched.parameters and not session.over and session.offers(watched.name):
+        if (
+            machine.watch_depth
+            and not watched.parameters
+            and not session.over
+            and session.offers(watched.name)
+        ):
             session.call(watched.name)
     if machine.audit and operation.name == creates and not session.over:
         session.audit()

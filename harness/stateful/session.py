@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
-from harness.contracts.records import BLOCKED, Call, Malformed, Operation, Raised
+from harness.contracts.records import BLOCKED, Call, Malformed, Operation, Raised, described
 from harness.control.virtual import WouldBlock
 from harness.findings import Kind
 from harness.stateful.surroundings import Surroundings
@@ -26,7 +26,7 @@ _MOVES_OF_ONE_WAIT = 3  # one timed wait, and a second or third where rounding l
 class ContractBroken(AssertionError):
     """An answer that the contract does not allow. One subclass per clause, so that shrinking keeps it."""
 
-    _by_clause: dict[str, type[ContractBroken]] = {}
+    _by_clause: ClassVar[dict[str, type[ContractBroken]]] = {}
 
     def __init__(self, clause: str, message: str, kind: Kind, session: Session, where: str = "") -> None:
         super().__init__(f"{clause}: {message}")
@@ -47,8 +47,8 @@ class ContractBroken(AssertionError):
 class Session:
     """A system under test with the model beside it.
 
-    `states` are the model states still possible; `ids` the ids given so far, in order; `lines` the
-    program so far; `checked` how often each clause was decided.
+    `states` are the model states still possible; `ids` the ids given so far, in order; `lines` and
+    `steps` the program so far; `checked` how often each clause was decided.
     """
 
     def __init__(self, surroundings: Surroundings, configuration: Mapping[str, int]) -> None:
@@ -62,6 +62,7 @@ class Session:
         )
         self.ids: list[Any] = []
         self.lines: list[str] = []
+        self.steps: list[tuple[Any, ...]] = []  # the same in the form of a directed program
         self.checked: Counter[str] = Counter()
         self.operations = 0
         self.over = False  # a blocked or failed call ends a program
@@ -106,6 +107,7 @@ class Session:
         )
         call = Call(name, arguments)
         self._write(operation, arguments)
+        self.steps.append((name, *self._symbolic(operation, arguments)))
         clock = self._surroundings.clock
         began, moves = (clock.now_ms, clock.moves) if clock else (0, 0)
         response = self._invoke(call)
@@ -122,7 +124,9 @@ class Session:
             woken = clock.moves - moves
             self.checked[operation.parks] += 1
             if woken > _MOVES_OF_ONE_WAIT:
-                self._break(operation.parks, f"{name} woke {woken} times although nothing happened: it re-polls")
+                self._break(
+                    operation.parks, f"{name} woke {woken} times although nothing happened: it re-polls"
+                )
         self._check_stable(call)
         if operation.stable and response is not BLOCKED and self._answers:
             self._stable.append((operation, self._answers[-1], response, self._shown_call(call)))
@@ -135,6 +139,7 @@ class Session:
         """Let virtual time pass."""
         assert self._surroundings.clock is not None
         self.lines.append(f"{self.contract.name}.advance({milliseconds})")
+        self.steps.append(("advance", milliseconds))
         self._surroundings.clock.advance_ms(milliseconds)
         self.states = tuple(self._model.advance(state, milliseconds) for state in self.states)
 
@@ -142,11 +147,13 @@ class Session:
         """Step the wall clock; nothing in a contract may depend on it."""
         assert self._surroundings.clock is not None
         self.lines.append(f"{self.contract.name}.step_wall_clock({milliseconds})")
+        self.steps.append(("step wall clock", milliseconds))
         self._surroundings.clock.step_wall_ms(milliseconds)
 
     def fail_allocation(self) -> None:
         """Make the next lock allocation inside a call raise MemoryError."""
         self.lines.append(f"{self.contract.name}.fail_allocation()")
+        self.steps.append(("fail allocation",))
         self._surroundings.arm_failure()
 
     def audit(self) -> None:
@@ -169,7 +176,9 @@ class Session:
             self.over = True
             return BLOCKED
         except Malformed as error:
-            self._break(self._model.owner(call.operation), f"{call.operation}: {error}", Kind.MALFORMED_ANSWER)
+            self._break(
+                self._model.owner(call.operation), f"{call.operation}: {error}", Kind.MALFORMED_ANSWER
+            )
 
     def _judge(self, call: Call, response: Any, elapsed: int | None) -> None:
         rulings = [self._model.judge(state, call, response, elapsed) for state in self.states]
@@ -183,7 +192,13 @@ class Session:
             return
         ruling = rulings[0]
         said = f"{self._shown_call(call)} {_said(response)}; the contract allows {ruling.expected}"
-        kind = Kind.EXCEPTION if isinstance(response, Raised) else Kind.HANG if response is BLOCKED else Kind.BROKEN_CLAUSE
+        kind = (
+            Kind.EXCEPTION
+            if isinstance(response, Raised)
+            else Kind.HANG
+            if response is BLOCKED
+            else Kind.BROKEN_CLAUSE
+        )
         self._break(ruling.clauses[0], said, kind, response.where if isinstance(response, Raised) else "")
 
     def _check_stable(self, call: Call) -> None:
@@ -193,7 +208,8 @@ class Session:
             if now != response:
                 self._break(
                     operation.stable,
-                    f"what {shown} had returned changed from {response} to {now} during {self._shown_call(call)}",
+                    f"what {shown} had returned changed from {described(response)} to {described(now)} "
+                    f"during {self._shown_call(call)}",
                 )
             self.checked[operation.stable] += 1
         del self._stable[:-4]
@@ -213,12 +229,24 @@ class Session:
     def _write(self, operation: Operation, arguments: tuple[Any, ...]) -> None:
         self.lines.append(f"{self.contract.name}.{operation.name}({self._shown(operation, arguments)})")
 
+    def _symbolic(self, operation: Operation, arguments: tuple[Any, ...]) -> list[Any]:
+        """Arguments as a directed program has them: jobs by number, fresh values left out."""
+        symbols: list[Any] = []
+        for parameter, value in zip(operation.parameters, arguments, strict=True):
+            if parameter.domain.kind == "job":
+                symbols.append(self.ids.index(value) if value in self.ids else "unknown")
+            elif parameter.domain.kind != "fresh":
+                symbols.append(value)
+        return symbols
+
     def _shown_call(self, call: Call) -> str:
         return f"{call.operation}({self._shown(self.contract.operation(call.operation), call.arguments)})"
 
     def _shown(self, operation: Operation, arguments: Iterable[Any]) -> str:
         return ", ".join(
-            self._names.get(value, repr(value)) if parameter.domain.kind == "job" else _literal(getattr(value, "value", value))
+            self._names.get(value, repr(value))
+            if parameter.domain.kind == "job"
+            else _literal(getattr(value, "value", value))
             for parameter, value in zip(operation.parameters, arguments, strict=True)
         )
 
@@ -249,13 +277,7 @@ def _literal(value: Any) -> str:
 
 def _said(response: Any) -> str:
     if isinstance(response, Raised):
-        return f"raised {response.type}: {response.message}" if response.message else f"raised {response.type}"
-    return "never returned" if response is BLOCKED else f"answered {_record(response)}"
-
-
-def _record(response: Any) -> str:
-    fields = getattr(response, "_asdict", None)
-    if fields is None:
-        return repr(response)
-    shown = ", ".join(f"{name}={value!r}" for name, value in fields().items() if repr(value) != "MISSING")
-    return f"{type(response).__name__}({shown})"
+        return (
+            f"raised {response.type}: {response.message}" if response.message else f"raised {response.type}"
+        )
+    return "never returned" if response is BLOCKED else f"answered {described(response)}"

@@ -12,13 +12,16 @@ from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, get_state_machine_test
 
-from harness.contracts.records import Contract, Directed, Level
+from harness.contracts.records import Level
 from harness.findings import ClauseTally, Finding, StageReport, Verdict
-from harness.stateful.machine import Progress, machine_for
+from harness.stateful.directed import directed_failures
+from harness.stateful.machine import machine_for
+from harness.stateful.progress import Progress
 from harness.stateful.session import ContractBroken, Session
+from harness.stateful.shrink import shortest
 from harness.stateful.surroundings import Surroundings
 
-__all__ = ["directed_failures", "generated_failures", "run_sequential"]
+__all__ = ["generated_failures", "program_text", "run_sequential"]
 
 STAGE = "sequential"
 STEPS = 30
@@ -42,9 +45,11 @@ def run_sequential(
     progress = Progress(report)
     failures = directed_failures(surroundings, progress, stop_at_first)
     if not (failures and stop_at_first):
-        failures += generated_failures(surroundings, progress, target, examples, seed_number, stop_at_first)
-    findings = _one_per_clause(surroundings.binding.contract, failures, target, adapter_file)
-    notes = tuple(f"configuration {name}={value} refused: {why}" for (name, value), why in _refusals(surroundings))
+        failures += generated_failures(surroundings, progress, target, examples, seed_number)
+    findings = _one_per_clause(surroundings, failures, target, adapter_file, shrink=not stop_at_first)
+    notes = tuple(
+        f"configuration {name}={value} refused: {why}" for (name, value), why in _refusals(surroundings)
+    )
     return StageReport(
         stage=STAGE,
         verdict=Verdict.VIOLATION if any(not finding.advisory for finding in findings) else Verdict.OK,
@@ -57,89 +62,21 @@ def run_sequential(
     )
 
 
-def directed_failures(surroundings: Surroundings, progress: Progress, stop_at_first: bool = False) -> list[ContractBroken]:
-    """Run the contract's directed programs that this target has the operations for."""
-    failures = []
-    for directed in surroundings.binding.contract.directed:
-        if not _runnable(surroundings, directed):
-            continue
-        session = Session(surroundings, directed.configuration)
-        try:
-            run_directed(session, directed)
-        except ContractBroken as broken:
-            failures.append(broken)
-        finally:
-            progress.add(session)
-        if failures and stop_at_first:
-            break
-    return failures
-
-
-def run_directed(session: Session, directed: Directed) -> None:
-    """Run one directed program; raises ContractBroken."""
-    actions: dict[str, Callable[..., Any]] = {
-        "advance": session.advance,
-        "step wall clock": session.step_wall_clock,
-        "fail allocation": session.fail_allocation,
-        "audit": session.audit,
-    }
-    for name, *given in directed.steps:
-        if session.over:
-            return
-        if name in actions:
-            actions[name](*given)
-        elif session.offers(name):
-            session.call(name, *_arguments(session, name, given))
-    if not session.over:
-        session.last_call()
-
-
-def _arguments(session: Session, name: str, given: list[Any]) -> list[Any]:
-    """Jobs by number, fresh values filled in."""
-    arguments: list[Any] = []
-    for parameter in session.contract.operation(name).parameters:
-        if parameter.domain.kind == "fresh":
-            arguments.append(session.fresh(parameter.domain.prefix))
-            continue
-        value = given.pop(0)
-        if parameter.domain.kind == "job":
-            value = session.ids[value] if value != "unknown" and value < len(session.ids) else session.unknown_id()
-        arguments.append(value)
-    return arguments
-
-
-def _runnable(surroundings: Surroundings, directed: Directed) -> bool:
-    """Whether the target can be configured so, and the clock moved where the program moves it."""
-    binding = surroundings.binding
-    defaults = binding.contract.configuration
-    for name, value in directed.configuration.items():
-        if (name, value) in binding.refused or (name in binding.missing and value != defaults[name]):
-            return False
-    needs_clock = {"advance", "step wall clock", "fail allocation", "wait"}
-    return surroundings.clock is not None or not any(step[0] in needs_clock for step in directed.steps)
-
-
 def generated_failures(
     surroundings: Surroundings,
     progress: Progress,
     label: str,
     examples: int,
     seed_number: int,
-    stop_at_first: bool = False,
 ) -> list[ContractBroken]:
-    """Run generated programs; the failures are shrunk, one per clause."""
+    """Run generated programs until one breaks a clause; it comes unshrunk."""
     firsts: list[ContractBroken] = []
     machine = machine_for(surroundings, progress, _class_name(label))
-    test = get_state_machine_test(_watched(machine, firsts), settings=_settings(examples, stop_at_first))
+    test = get_state_machine_test(_watched(machine, firsts), settings=_settings(examples))
     try:
         seed(seed_number)(test)()
     except ContractBroken as broken:
         return [broken]
-    except BaseExceptionGroup as group:
-        matched, _ = group.split(ContractBroken)
-        if matched is None:
-            raise
-        return [error for error in matched.exceptions if isinstance(error, ContractBroken)]
     except Flaky:
         # The same program answered differently the second time: the implementation keeps state
         # outside the instance, or is random. What was seen was seen, unshrunk.
@@ -147,7 +84,9 @@ def generated_failures(
     return []
 
 
-def _watched(machine: type[RuleBasedStateMachine], firsts: list[ContractBroken]) -> type[RuleBasedStateMachine]:
+def _watched(
+    machine: type[RuleBasedStateMachine], firsts: list[ContractBroken]
+) -> type[RuleBasedStateMachine]:
     """The machine, remembering the first breach, for when it does not show again."""
     inner = machine.teardown
 
@@ -161,8 +100,7 @@ def _watched(machine: type[RuleBasedStateMachine], firsts: list[ContractBroken])
     return machine
 
 
-def _settings(examples: int, stop_at_first: bool) -> settings:
-    phases = [Phase.explicit, Phase.reuse, Phase.generate, Phase.target]
+def _settings(examples: int) -> settings:
     return settings(
         max_examples=examples,
         stateful_step_count=STEPS,
@@ -170,8 +108,8 @@ def _settings(examples: int, stop_at_first: bool) -> settings:
         suppress_health_check=list(HealthCheck),
         verbosity=Verbosity.quiet,
         print_blob=False,
-        report_multiple_bugs=not stop_at_first,
-        phases=phases if stop_at_first else [*phases, Phase.shrink],
+        report_multiple_bugs=False,
+        phases=[Phase.explicit, Phase.reuse, Phase.generate],  # programs are shrunk as programs
     )
 
 
@@ -185,33 +123,39 @@ def _refusals(surroundings: Surroundings) -> list[tuple[tuple[str, int], str]]:
 
 
 def _one_per_clause(
-    contract: Contract, failures: list[ContractBroken], target: str, adapter_file: str
+    surroundings: Surroundings, failures: list[ContractBroken], target: str, adapter_file: str, shrink: bool
 ) -> tuple[Finding, ...]:
     """The shortest program for each clause, in the contract's order."""
-    shortest: dict[str, ContractBroken] = {}
+    briefest: dict[str, ContractBroken] = {}
     for broken in failures:
-        known = shortest.get(broken.clause)
-        if known is None or len(broken.session.lines) < len(known.session.lines):
-            shortest[broken.clause] = broken
+        known = briefest.setdefault(broken.clause, broken)
+        if len(broken.session.lines) < len(known.session.lines):
+            briefest[broken.clause] = broken
+    if shrink:
+        briefest = {clause: shortest(surroundings, broken) for clause, broken in briefest.items()}
     repeats = Counter(broken.clause for broken in failures)
+    clauses = [clause for clause in surroundings.binding.contract.clauses if clause.id in briefest]
     return tuple(
         Finding(
-            kind=broken.kind,
+            kind=briefest[clause.id].kind,
             clause=clause.id,
-            message=broken.message,
+            message=briefest[clause.id].message,
             stage=STAGE,
-            where=broken.where,
+            where=briefest[clause.id].where,
             evidence=(clause.norm, _how_often(repeats[clause.id])),
-            program=program_text(broken.session, clause.id, target, adapter_file),
+            program=program_text(briefest[clause.id].session, clause.id, target, adapter_file),
             advisory=clause.level is Level.SHOULD,
         )
-        for clause in contract.clauses
-        if (broken := shortest.get(clause.id)) is not None
+        for clause in clauses
     )
 
 
 def _how_often(programs: int) -> str:
-    return "one program of this stage broke it" if programs == 1 else f"{programs} programs broke it; this is the shortest"
+    return (
+        "one program of this stage broke it"
+        if programs == 1
+        else f"{programs} programs broke it; this is the shortest"
+    )
 
 
 def program_text(session: Session, clause: str, target: str, adapter_file: str = "") -> str:
@@ -220,7 +164,10 @@ def program_text(session: Session, clause: str, target: str, adapter_file: str =
     options = [json.dumps(target), f"contract={json.dumps(name)}"]
     if adapter_file:
         options.append(f"adapter={json.dumps(adapter_file)}")
-    options += [f"{bound}={value}" for bound, value in session.configuration.items()]
+    defaults = session.contract.configuration
+    options += [
+        f"{bound}={value}" for bound, value in session.configuration.items() if value != defaults[bound]
+    ]
     lines = [
         "from harness.testing import program",
         "",

@@ -29,7 +29,12 @@ _BEAT_S = 0.05
 _BEATS_TO_STUCK = 160  # 8 s in which this thread ran and the strand got nowhere
 _BEATS_PARKED = 60  # 3 s in which the strands still out were blocked without a single switch
 _PARKING_LOOKS = 200
-_LOUDNESS = (0.0, 0.3, 1.0, 3.0)  # strands differ: a quiet one passes through the window a loud one holds open
+_LOUDNESS = (
+    0.0,
+    0.3,
+    1.0,
+    3.0,
+)  # strands differ: a quiet one passes through the window a loud one holds open
 
 
 class Stuck(Exception):
@@ -106,7 +111,9 @@ class Crew:
         self.over = threading.Event()
         self.sleep = sleep
         self.members = [
-            Member(self, role.name, index, role.body) for role in scenario.roles for index in range(role.count)
+            Member(self, role.name, index, role.body)
+            for role in scenario.roles
+            for index in range(role.count)
         ]
         self.auditor = Member(self, "audit", 0, scenario.setup)
         self._noise = noise
@@ -183,7 +190,7 @@ class Crew:
         return [len(self._everybody[number].recorder) for number in sorted(numbers)]
 
     def _stacks(self, numbers: set[int]) -> dict[str, str]:
-        frames = sys._current_frames()
+        frames = sys._current_frames()  # noqa: SLF001  there is no public way to other threads' stacks
         stacks = {}
         for number in sorted(numbers):
             member = self._everybody[number]
@@ -191,4 +198,3 @@ class Crew:
             lines = traceback.format_stack(frame) if frame else ["(no stack)"]
             stacks[member.name] = "".join(lines[3:] or lines)
         return stacks
-

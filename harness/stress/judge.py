@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from harness.contracts.records import Contract, Level
+from harness.contracts.records import Contract, Level, described
 from harness.findings import Finding, Kind
 from harness.history import Recorded
 
@@ -71,4 +71,5 @@ def shown(item: Recorded, start: int) -> str:
     if item.returned is None:
         return f"[{item.client}] {item.operation}({arguments}) never returned; called at {began:.3f} ms"
     ended = (item.returned - start) / 1e6
-    return f"[{item.client}] {item.operation}({arguments}) -> {item.response!r}, {began:.3f} to {ended:.3f} ms"
+    call = f"[{item.client}] {item.operation}({arguments})"
+    return f"{call} -> {described(item.response)}, {began:.3f} to {ended:.3f} ms"

@@ -38,4 +38,8 @@ def _look(native_id: int) -> tuple[str, str, str] | None:
         return None
     fields = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
     state = fields.get("State", "?").strip()[:1]
-    return state, fields.get("voluntary_ctxt_switches", "").strip(), fields.get("nonvoluntary_ctxt_switches", "").strip()
+    return (
+        state,
+        fields.get("voluntary_ctxt_switches", "").strip(),
+        fields.get("nonvoluntary_ctxt_switches", "").strip(),
+    )

@@ -19,4 +19,6 @@ class SlowRecord(dict[str, Any]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         time.sleep(0)
-        return type(self)((key, list(value) if isinstance(value, list) else value) for key, value in self.items())
+        return type(self)(
+            (key, list(value) if isinstance(value, list) else value) for key, value in self.items()
+        )

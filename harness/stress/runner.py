@@ -150,12 +150,15 @@ class ScenarioRun:
         pending = member.recorder.operations()[-1:]
         operation = pending[0].operation if pending else self._binding.contract.probe
         self._judge.record(
-            self._blame(operation), Kind.MALFORMED_ANSWER, f"{operation}: {error}", [shown(item, item.called) for item in pending]
+            self._blame(operation),
+            Kind.MALFORMED_ANSWER,
+            f"{operation}: {error}",
+            [shown(item, item.called) for item in pending],
         )
 
     def _report_stuck(self, crew: Crew, stuck: Stuck) -> None:
         clause = self.scenario.hang
-        evidence = []
+        evidence: list[str] = []
         for member in (*crew.members, crew.auditor):
             if member.name in stuck.stacks:
                 evidence.extend(shown(item, item.called) for item in member.recorder.operations()[-1:])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 import sys
 import traceback
 from collections.abc import Callable
@@ -41,7 +42,8 @@ class OrdinaryImporter:
     def load_file(self, name: str, path: Path) -> ModuleType:
         """Import a source file under a name."""
         spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None and spec.loader is not None
+        assert spec is not None
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)
@@ -110,7 +112,8 @@ class Target:
             raise UsageError(self._not_found(error)) from error
         except Exception as error:
             raise UsageError(
-                f"target {self.text!r}: importing it raised {type(error).__name__}: {error} ({innermost_line(error)})"
+                f"target {self.text!r}: importing it raised {type(error).__name__}: {error} "
+                f"({innermost_line(error)})"
             ) from error
         value: Any = module
         for part in self.attribute.split("."):

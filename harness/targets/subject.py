@@ -68,7 +68,11 @@ class Binding:
         try:
             instance = self._factory(**now)
             configure = self._configure(instance)
-            later = {name: value for name, value in wanted.items() if name not in now and name in _keywords(configure)}
+            later = {
+                name: value
+                for name, value in wanted.items()
+                if name not in now and name in _keywords(configure)
+            }
             if configure is not None and later:
                 configure(**later)
         except Exception as error:
@@ -88,7 +92,9 @@ class Binding:
         subject = self.create(self.contract.configuration, answers.append)
         absent = [op.name for op in self.contract.operations if op.required and op.name not in subject.calls]
         if absent:
-            offered = ", ".join(name for name in dir(subject.instance) if not name.startswith("_")) or "nothing"
+            offered = (
+                ", ".join(name for name in dir(subject.instance) if not name.startswith("_")) or "nothing"
+            )
             raise UsageError(
                 f"{type(subject.instance).__name__} has no {' and no '.join(absent)} (it offers {offered}); "
                 "map their names under [operations] of an adapter file and pass it with --adapter"
@@ -165,7 +171,9 @@ class Binding:
                     answer = method(*[encode(name, arguments[index]) for index, name in picks])
             except (Exception, SystemExit) as error:
                 spoken = self.codec.exceptional(operation.name, error)
-                return spoken[0] if spoken else Raised(type(error).__name__, str(error), innermost_line(error))
+                return (
+                    spoken[0] if spoken else Raised(type(error).__name__, str(error), innermost_line(error))
+                )
             if keep is not None:
                 keep(answer)
             return decode(answer)
@@ -207,7 +215,9 @@ def _keywords(function: Callable[..., Any] | None) -> frozenset[str]:
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return _Any()
     return frozenset(
-        parameter.name for parameter in parameters if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+        parameter.name
+        for parameter in parameters
+        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
     )
 
 
@@ -219,4 +229,7 @@ def _positional(function: Callable[..., Any]) -> int | None:
         return None
     if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
         return None
-    return sum(parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD) for parameter in parameters)
+    return sum(
+        parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        for parameter in parameters
+    )

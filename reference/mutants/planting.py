@@ -10,6 +10,7 @@ from harness.contracts.records import Mutant
 
 __all__ = ["breaks", "mutants_in"]
 
+_MARK = "planted"
 Class = TypeVar("Class", bound=type)
 
 
@@ -20,7 +21,7 @@ def breaks(clause: str, *, rare: bool = False) -> Callable[[Class], Class]:
     """
 
     def mark(mutant: Class) -> Class:
-        mutant.planted = (clause, rare)
+        setattr(mutant, _MARK, (clause, rare))
         return mutant
 
     return mark
@@ -31,12 +32,12 @@ def mutants_in(modules: Iterable[ModuleType]) -> tuple[Mutant, ...]:
     return tuple(
         Mutant(
             name=f"{module.__name__.rpartition('.')[2]}.{name}",
-            clause=value.planted[0],
+            clause=vars(value)[_MARK][0],
             target=f"{module.__name__}:{name}",
             bug=(value.__doc__ or "").partition("\n")[0].rstrip("."),
-            rare=value.planted[1],
+            rare=vars(value)[_MARK][1],
         )
         for module in modules
         for name, value in vars(module).items()
-        if isinstance(value, type) and "planted" in vars(value)
+        if isinstance(value, type) and _MARK in vars(value)
     )

@@ -24,7 +24,16 @@ from reference.ledger import Ledger
 
 ENDINGS = ("finish", "fail", "timeout")
 READS = ("snapshot", "take_result", "wait")
-OPERATIONS = ("submit", "submit", "submit", "transition_running", *ENDINGS, "take_request", *READS, "queue_depth")
+OPERATIONS = (
+    "submit",
+    "submit",
+    "submit",
+    "transition_running",
+    *ENDINGS,
+    "take_request",
+    *READS,
+    "queue_depth",
+)
 MS = 1_000_000  # nanoseconds
 _EARLY_MS = 1  # a clock that counts whole milliseconds ends a budget up to one too early
 
@@ -96,7 +105,7 @@ class Style:
     """What sort of history to make."""
 
     early_ids: bool = False  # clients may name a job before its submit has returned
-    ties: bool = False  # many events at the same nanosecond
+    rest: tuple[float, ...] = (0.0,)  # how likely the next event comes at the same nanosecond
     open_calls: tuple[str, ...] = ()  # operations that may never return
     raises: bool = False  # a submit may fail without an effect
     steps: int = 120
@@ -134,7 +143,7 @@ class Simulation:
         self.style = style
         self.now = random.choice((0, 1, 5 * MS))
         self.tick = random.choice((1, 50_000, 400_000, MS))
-        self.rest = random.choice((0.0, 0.2, 0.5, 0.9)) if not style.ties else random.choice((0.9, 0.97))
+        self.rest = random.choice(style.rest)
         self.configuration = {
             "max_queue": random.choice((0, 1, 2, 3, 4, 8)),
             "job_ttl_ms": random.choice((300_000, 300_000, 300_000, 0, 2)),
@@ -193,7 +202,9 @@ class Simulation:
             return self._token("request"), self._token("payload")
         job = (self._some_id(),)
         if operation == "wait":
-            initial = self.random.choice((JobState.PENDING, JobState.PENDING, JobState.RUNNING, JobState.DONE))
+            initial = self.random.choice(
+                (JobState.PENDING, JobState.PENDING, JobState.RUNNING, JobState.DONE)
+            )
             return (*job, initial, self.random.choice((0, 1, 5, 60_000)))
         if operation in ENDINGS:
             return (*job, self._token("result" if operation == "finish" else "error"))
@@ -244,14 +255,18 @@ class Simulation:
     def _end(self, client):
         call = client.call
         [answer] = call.answer
-        client.done.append(Recorded(client.name, call.operation, call.arguments, answer, call.called, self.now))
+        client.done.append(
+            Recorded(client.name, call.operation, call.arguments, answer, call.called, self.now)
+        )
         client.call = None
         if call.operation == "submit" and getattr(answer, "accepted", False) and not self.style.early_ids:
             self.ids.append(answer.job_id)
 
     def _rows(self, client):
         call = client.call
-        left = [Recorded(client.name, call.operation, call.arguments, None, call.called, None)] if call else []
+        left = (
+            [Recorded(client.name, call.operation, call.arguments, None, call.called, None)] if call else []
+        )
         return [*client.done, *left]
 
     # Before and after

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from harness.contracts.ledger import LEDGER
-from harness.contracts.ledger.values import EMPTY, MISSING, JobState, ResultView, Snapshot, Submission, TakenRequest
+from harness.contracts.ledger.values import (
+    EMPTY,
+    MISSING,
+    JobState,
+    ResultView,
+    Snapshot,
+    Submission,
+    TakenRequest,
+)
 from harness.contracts.records import BLOCKED, Call
 
 START_MS = 1_000
@@ -37,8 +45,13 @@ class Naive:
         self.issued += 1
         job_id = f"j{self.issued}"
         self.jobs[job_id] = {
-            "state": "PENDING", "rid": request_id, "load": payload, "result": None, "error": "",
-            "begin": self.now, "end": 0,
+            "state": "PENDING",
+            "rid": request_id,
+            "load": payload,
+            "result": None,
+            "error": "",
+            "begin": self.now,
+            "end": 0,
         }
         return Submission(True, job_id)
 
@@ -82,7 +95,9 @@ class Naive:
         return Snapshot(JobState(job["state"]), job["error"], job["begin"], job["end"])
 
     def wait(self, job_id, initial, timeout_ms):
-        blocking = job_id in self.jobs and job_id not in self.ended and self.jobs[job_id]["state"] == initial.value
+        blocking = (
+            job_id in self.jobs and job_id not in self.ended and self.jobs[job_id]["state"] == initial.value
+        )
         if blocking and timeout_ms <= 0:
             return BLOCKED
         if blocking:

@@ -110,14 +110,17 @@ def test_the_example_in_the_module_is_an_adapter():
 
 
 MISTAKES = [
-    ("[operation]\nsubmit = 'x'", r"unknown table \[operation\]; the tables are arguments, configuration, exceptions"),
+    (
+        "[operation]\nsubmit = 'x'",
+        r"unknown table \[operation\]; the tables are arguments, configuration, exceptions",
+    ),
     ("states = 3", r"\[states\] is no table"),
     ("[operations]\nsubmit = 3", "operations.submit is a string, not 3"),
     ("[states]\nA = ['B']", "states.A is a string"),
     ("[arguments]\nsubmit = 'payload'", r"\[arguments\] maps an operation to a list"),
     ("[exceptions]\nrejected = [3]", "exceptions.rejected is a list of class names"),
     ("[exceptions]\nrefused = []", r"\[exceptions\] knows no 'refused'"),
-    ("[units]\ntime = 'h'", "units.time is \"ms\" or \"s\", not 'h'"),
+    ("[units]\ntime = 'h'", 'units.time is "ms" or "s", not \'h\''),
     ("[units]\ntime = ['s']", "units.time is"),
     ("[units]\nspace = 'm'", r"\[units\] knows no 'space'"),
     ("[values]\nkind = 1", 'values.kind is "record" or "text", not 1'),
@@ -127,7 +130,9 @@ MISTAKES = [
         "[exceptions]\nrejected = 5",
         "exceptions.rejected is a list of class names",
         marks=pytest.mark.xfail(
-            reason="adapter._checked iterates over whatever it is given: TypeError", strict=True, raises=TypeError
+            reason="adapter._checked iterates over whatever it is given: TypeError",
+            strict=True,
+            raises=TypeError,
         ),
     ),
     pytest.param(
@@ -143,7 +148,9 @@ MISTAKES = [
     pytest.param(
         "[states]\nCOMPLETED = 'DNOE'",
         "DNOE",
-        marks=pytest.mark.xfail(reason="nobody compares our side of a mapping with what there is to map", strict=True),
+        marks=pytest.mark.xfail(
+            reason="nobody compares our side of a mapping with what there is to map", strict=True
+        ),
     ),
 ]
 
@@ -180,7 +187,11 @@ def test_a_state_is_found_as_it_is_spelt(written, spelt):
     assert adapter.states[word(spelt)] == "RUNNING"
 
 
-@pytest.mark.xfail(reason="only `from_tables` upper-cases states, the record itself does not", strict=True, raises=AssertionError)
+@pytest.mark.xfail(
+    reason="only `from_tables` upper-cases states, the record itself does not",
+    strict=True,
+    raises=AssertionError,
+)
 def test_a_record_and_a_file_mean_the_same():
     """An adapter built in Python is the one that the same tables give."""
     assert Adapter(states={"completed": "done"}) == Adapter.from_tables({"states": {"completed": "done"}})

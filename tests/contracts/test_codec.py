@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 
 from harness.contracts.adapter import Adapter
 from harness.contracts.ledger.codec import LedgerCodec
-from harness.contracts.ledger.values import EMPTY, MISSING, JobState, ResultView, Snapshot, Submission, TakenRequest
+from harness.contracts.ledger.values import (
+    EMPTY,
+    MISSING,
+    JobState,
+    ResultView,
+    Snapshot,
+    Submission,
+    TakenRequest,
+)
 from harness.contracts.records import Malformed
 
 SOME_UUID = UUID(int=7)
@@ -82,24 +90,33 @@ def test_submissions_of_any_make_are_read(answer, expected):
 
 
 @pytest.mark.parametrize("state", ["DONE", "done", "Done", "JobState.DONE", JobState.DONE, Colour.DONE])
-@pytest.mark.parametrize("make", [lambda **f: f, lambda **f: SimpleNamespace(**f), lambda **f: tuple(f.values())])
+@pytest.mark.parametrize(
+    "make", [lambda **f: f, lambda **f: SimpleNamespace(**f), lambda **f: tuple(f.values())]
+)
 def test_snapshots_of_any_make_are_read(state, make):
     """Records with the four fields are read alike, whatever holds them and however the state is spelt."""
     answer = make(state=state, error=None, submitted_at=5, completed_at=6.5)
     assert Snapshot(JobState.DONE, "", 5, 6.5) == read("snapshot", answer) == read("wait", answer)
 
 
-@pytest.mark.parametrize(("spelt", "state"), [(Colour.pending, JobState.PENDING), (Colour.Running, JobState.RUNNING)])
+@pytest.mark.parametrize(
+    ("spelt", "state"), [(Colour.pending, JobState.PENDING), (Colour.Running, JobState.RUNNING)]
+)
 def test_enum_states_are_read_by_name(spelt, state):
     """An enum member counts by its name in any case, not by its value; no completion time is 0."""
-    assert Snapshot(state, "", 5, 0) == read("snapshot", {"status": spelt, "error": "", "submitted_at": 5, "completed_at": None})
+    assert Snapshot(state, "", 5, 0) == read(
+        "snapshot", {"status": spelt, "error": "", "submitted_at": 5, "completed_at": None}
+    )
 
 
 def test_what_a_snapshot_does_not_show_is_missing():
     """Fields that are not there are MISSING, and named as missing capabilities."""
     assert Snapshot(JobState.DONE, MISSING, MISSING, MISSING) == read("snapshot", {"state": "DONE"})
     assert read("snapshot", None) is None
-    assert codec().missing({"state": "DONE", "error": ""}) == ("snapshot.submitted_at", "snapshot.completed_at")
+    assert codec().missing({"state": "DONE", "error": ""}) == (
+        "snapshot.submitted_at",
+        "snapshot.completed_at",
+    )
     assert codec().missing(None) == ()
 
 
@@ -178,7 +195,11 @@ def test_an_answer_that_cannot_be_shown_is_named_all_the_same():
         read("finish", Mute())
 
 
-@pytest.mark.xfail(reason="values.word and values.read_state show what they got by an unguarded repr", strict=True, raises=RuntimeError)
+@pytest.mark.xfail(
+    reason="values.word and values.read_state show what they got by an unguarded repr",
+    strict=True,
+    raises=RuntimeError,
+)
 @pytest.mark.parametrize("operation", ["submit", "snapshot", "take_result"])
 def test_a_field_that_cannot_be_shown_is_named_all_the_same(operation):
     """The same for a field of an answer."""
@@ -188,12 +209,16 @@ def test_a_field_that_cannot_be_shown_is_named_all_the_same(operation):
 
 @settings(deadline=None)
 @given(
-    operation=st.sampled_from(["submit", "snapshot", "wait", "take_request", "take_result", "queue_depth", "finish"]),
+    operation=st.sampled_from(
+        ["submit", "snapshot", "wait", "take_request", "take_result", "queue_depth", "finish"]
+    ),
     answer=st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.binary(max_size=2),
-        lambda inner: st.lists(inner, max_size=3)
-        | st.tuples(inner, inner)
-        | st.dictionaries(st.sampled_from(["state", "status", "job_id", "payload", "result"]), inner),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.tuples(inner, inner)
+            | st.dictionaries(st.sampled_from(["state", "status", "job_id", "payload", "result"]), inner)
+        ),
         max_leaves=6,
     ),
 )
@@ -236,7 +261,12 @@ def test_text_values_go_through():
 
 @pytest.mark.parametrize(
     ("parameter", "value", "in_ms", "in_s"),
-    [("timeout_ms", 5, 5, 0.005), ("job_ttl_ms", 300_000, 300_000, 300.0), ("max_queue", 3, 3, 3), ("job_id", "a", "a", "a")],
+    [
+        ("timeout_ms", 5, 5, 0.005),
+        ("job_ttl_ms", 300_000, 300_000, 300.0),
+        ("max_queue", 3, 3, 3),
+        ("job_id", "a", "a", "a"),
+    ],
 )
 def test_durations_are_given_in_the_declared_unit(parameter, value, in_ms, in_s):
     """Durations become seconds where the adapter says so; counts and ids never do."""
@@ -280,7 +310,9 @@ def test_a_state_is_handed_over_as_it_was_shown(theirs):
 )
 def test_declared_exceptions_stand_for_answers(operation, error, expected):
     """A class named in the adapter, or a base of the one raised, stands for rejection or absence."""
-    assert expected == codec(rejected=("ArithmeticError",), absent=("LookupError",)).exceptional(operation, error)
+    assert expected == codec(rejected=("ArithmeticError",), absent=("LookupError",)).exceptional(
+        operation, error
+    )
 
 
 @pytest.mark.xfail(

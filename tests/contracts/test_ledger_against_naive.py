@@ -10,7 +10,15 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.contracts.ledger.values import EMPTY, MISSING, JobState, ResultView, Snapshot, Submission, TakenRequest
+from harness.contracts.ledger.values import (
+    EMPTY,
+    MISSING,
+    JobState,
+    ResultView,
+    Snapshot,
+    Submission,
+    TakenRequest,
+)
 from harness.contracts.records import BLOCKED, Call
 
 JOBS = st.integers(0, 5)
@@ -25,7 +33,10 @@ def programs(pauses, budgets):
         st.just("submit"),
         st.builds("{} {}".format, st.sampled_from(PLAIN), JOBS),
         st.builds(
-            "wait {} {} {}".format, JOBS, st.sampled_from([state.value for state in JobState]), st.sampled_from(budgets)
+            "wait {} {} {}".format,
+            JOBS,
+            st.sampled_from([state.value for state in JobState]),
+            st.sampled_from(budgets),
         ),
         st.just("queue_depth"),
         st.sampled_from(pauses),
@@ -99,7 +110,10 @@ def present(operation):
         "take_request": [TakenRequest("request", EMPTY)],
         "snapshot": [Snapshot(JobState.PENDING, "", 1_000, 0), Snapshot(JobState.DONE, "", 1_000, 1_000)],
         "wait": [Snapshot(JobState.DONE, "", 1_000, 1_000)],
-        "take_result": [ResultView("READY", MISSING, "result", "request"), ResultView("NOT_DONE", JobState.FAILED)],
+        "take_result": [
+            ResultView("READY", MISSING, "result", "request"),
+            ResultView("NOT_DONE", JobState.FAILED),
+        ],
     }.get(operation, [])
 
 
@@ -109,7 +123,7 @@ def wrong_answers(run, call, answer):
     live = job is not None and not job["end"]
     took = run.naive.waited
     absent = call.operation not in ("submit", "queue_depth") and job is None
-    for wrong in (present(call.operation) if absent else spoilt(answer, live)):
+    for wrong in present(call.operation) if absent else spoilt(answer, live):
         yield wrong, took
     if call.operation == "wait" and answer is not BLOCKED:
         yield answer, took + 2
@@ -139,7 +153,9 @@ def test_a_spoilt_answer_is_refused(beside, configuration, program):
 def refuse_all(run, step):
     """Make one call: refuse what is spoilt, then go on with what is right."""
     name, *given_ = step.split()
-    call = Call(name, run.arguments(name, *[int(one) if one.lstrip("-").isdigit() else one for one in given_]))
+    call = Call(
+        name, run.arguments(name, *[int(one) if one.lstrip("-").isdigit() else one for one in given_])
+    )
     answer = run.naive.answer(name, *call.arguments)
     for wrong, took in wrong_answers(run, call, answer):
         accepted = [ruling for ruling in run.judge(call, wrong, took) if ruling.states]

@@ -54,7 +54,9 @@ def test_only_the_hardening_clause_is_advice():
 
 def test_resolutions_are_those_of_the_catalogue():
     """Each ambiguity of 7.A that concerns the ledger itself is settled once, with a rule."""
-    expected = [f"A{number}" for number in range(1, 27) if number not in (22, 23, 26)]  # HTTP, and the seed's text
+    expected = [
+        f"A{number}" for number in range(1, 27) if number not in (22, 23, 26)
+    ]  # HTTP, and the seed's text
     assert [resolution.id for resolution in LEDGER.resolutions] == expected
     assert all(resolution.question.endswith("?") and resolution.rule for resolution in LEDGER.resolutions)
 

@@ -32,10 +32,17 @@ STEPS = st.lists(
         st.just("submit"),
         st.builds(
             "{} {}".format,
-            st.sampled_from(["transition_running", "finish", "fail", "timeout", "take_request", "snapshot", "take_result"]),
+            st.sampled_from(
+                ["transition_running", "finish", "fail", "timeout", "take_request", "snapshot", "take_result"]
+            ),
             st.integers(0, 4),
         ),
-        st.builds("wait {} {} {}".format, st.integers(0, 4), st.sampled_from(["PENDING", "DONE"]), st.sampled_from([1, 80])),
+        st.builds(
+            "wait {} {} {}".format,
+            st.integers(0, 4),
+            st.sampled_from(["PENDING", "DONE"]),
+            st.sampled_from([1, 80]),
+        ),
         st.just("queue_depth"),
         st.sampled_from([1, 80, 81]),
     ),
@@ -187,7 +194,9 @@ def test_a_sweep_at_a_rejection_is_not_forgotten(beside):
     run = beside(job_ttl_ms=80, max_completed=2)
     run.states = LEDGER.model.initial({**run.bounds, "max_queue": None})
     run.steps("submit", "submit", "submit", "finish 2", "finish 3", 70, "finish 1")
-    run.take(Call("submit", run.arguments("submit")), Submission(False, None))  # sweeps: job 1 goes, as the surplus
+    run.take(
+        Call("submit", run.arguments("submit")), Submission(False, None)
+    )  # sweeps: job 1 goes, as the surplus
     run.later(20)  # jobs 2 and 3 expire
     submit(run, "j6")
     look(run, "j1", None)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from harness.contracts.ledger import LEDGER
-from harness.contracts.ledger.values import EMPTY, MISSING, JobState, ResultView, Snapshot, Submission, TakenRequest
+from harness.contracts.ledger.values import (
+    EMPTY,
+    MISSING,
+    JobState,
+    ResultView,
+    Snapshot,
+    Submission,
+    TakenRequest,
+)
 from harness.contracts.records import BLOCKED, Call, Raised
 
 ERROR = Raised("KeyError", "'x'")
@@ -40,7 +48,12 @@ WRONG = [
     (("submit",), "take_request 1", TakenRequest("other", "payload-2"), "AJT-TAKE-REQUEST"),
     (("submit",), "take_request 1", TakenRequest("request-1", "other"), "AJT-TAKE-REQUEST"),
     (("submit",), "take_request 1", TakenRequest("request-1", EMPTY), "AJT-TAKE-REQUEST"),
-    (("submit", "take_request 1"), "take_request 1", TakenRequest("request-1", "payload-2"), "AJT-TAKE-REQUEST"),
+    (
+        ("submit", "take_request 1"),
+        "take_request 1",
+        TakenRequest("request-1", "payload-2"),
+        "AJT-TAKE-REQUEST",
+    ),
     (("submit", "take_request 1"), "take_request 1", TakenRequest("", EMPTY), "AJT-TAKE-REQUEST"),
     (("submit", "take_request 1"), "take_request 1", None, "AJT-TAKE-REQUEST"),
     ((), "take_request 0", TakenRequest("request-1", EMPTY), "AJT-UNKNOWN"),
@@ -61,9 +74,19 @@ WRONG = [
     (("submit", "finish 1", 82, "submit"), "snapshot 1", DONE, "AJT-RET-TTL"),
     # terminal states absorb
     (("submit", "finish 1", "fail 1"), "snapshot 1", DONE._replace(error="error-4"), "AJT-TERM-ABSORB"),
-    (("submit", "finish 1", "snapshot 1", 7, "timeout 1"), "snapshot 1", DONE._replace(completed_at=1_007), "AJT-TERM-ABSORB"),
+    (
+        ("submit", "finish 1", "snapshot 1", 7, "timeout 1"),
+        "snapshot 1",
+        DONE._replace(completed_at=1_007),
+        "AJT-TERM-ABSORB",
+    ),
     (("submit", "fail 1", "finish 1"), "snapshot 1", DONE, "AJT-TERM-ABSORB"),
-    (("submit", "finish 1", "finish 1"), "take_result 1", READY._replace(result="result-4"), "AJT-TERM-ABSORB"),
+    (
+        ("submit", "finish 1", "finish 1"),
+        "take_result 1",
+        READY._replace(result="result-4"),
+        "AJT-TERM-ABSORB",
+    ),
     # take_result
     (("submit",), "take_result 1", ResultView("NOT_FOUND"), "AJT-RET-SELF"),
     (("submit",), "take_result 1", ResultView("NOT_DONE", JobState.RUNNING), "AJT-TAKE-RESULT"),
@@ -83,8 +106,18 @@ WRONG = [
     ((*FULL, "submit"), "queue_depth", 5, "AJT-ADMIT-REJECT"),
     ((), "queue_depth", ERROR, "AJT-DEPTH-SCOPE"),
     # retention by count: three ended, two kept
-    (("submit", "submit", "submit", "finish 1", "finish 2", "finish 3", "submit"), "snapshot 1", DONE, "AJT-RET-LRU"),
-    (("submit", "submit", "submit", "finish 1", "finish 2", "finish 3", "submit"), "snapshot 3", None, "AJT-RET-LRU"),
+    (
+        ("submit", "submit", "submit", "finish 1", "finish 2", "finish 3", "submit"),
+        "snapshot 1",
+        DONE,
+        "AJT-RET-LRU",
+    ),
+    (
+        ("submit", "submit", "submit", "finish 1", "finish 2", "finish 3", "submit"),
+        "snapshot 3",
+        None,
+        "AJT-RET-LRU",
+    ),
     (
         (*FULL, "finish 3", "finish 4", 82, "finish 1", "finish 2", "submit"),
         "snapshot 1",
@@ -155,7 +188,15 @@ def test_a_bound_of_zero_admits_nothing(beside, max_queue, answer):
 @pytest.mark.parametrize(
     "program",
     [
-        ("submit", "snapshot 1", "transition_running 1", "snapshot 1", "timeout 1", "snapshot 1", "queue_depth"),
+        (
+            "submit",
+            "snapshot 1",
+            "transition_running 1",
+            "snapshot 1",
+            "timeout 1",
+            "snapshot 1",
+            "queue_depth",
+        ),
         ("submit", "take_request 1", "take_request 1", "finish 1", "take_request 1", "take_result 1"),
         ("submit", "wait 1 PENDING 5", "wait 1 RUNNING 5", "finish 1", "wait 1 DONE 0", "wait 0 PENDING 5"),
         ("submit", "wait 1 PENDING 0"),
@@ -188,7 +229,13 @@ def test_only_a_wait_on_an_unchanged_job_blocks(beside):
     run = beside().steps("submit", "submit", "finish 2")
     blocking = [
         step
-        for step in ("wait 1 PENDING 5", "wait 1 RUNNING 5", "wait 2 DONE 5", "wait 0 PENDING 5", "snapshot 1")
+        for step in (
+            "wait 1 PENDING 5",
+            "wait 1 RUNNING 5",
+            "wait 2 DONE 5",
+            "wait 0 PENDING 5",
+            "snapshot 1",
+        )
         if LEDGER.model.blocks(run.states[0], Call(step.split()[0], _arguments(run, step)))
     ]
     assert ["wait 1 PENDING 5"] == blocking

@@ -49,7 +49,9 @@ LOCK = {
     "try briefly": lambda lock: lock.acquire(timeout=BRIEF_S),
     "release": lambda lock: lock.release(),
     "locked": lambda lock: lock.locked() if hasattr(lock, "locked") else None,
-    "enter if free": lambda lock: lock.__enter__() if lock.acquire(blocking=False) and not lock.release() else None,
+    "enter if free": lambda lock: (
+        lock.__enter__() if lock.acquire(blocking=False) and not lock.release() else None
+    ),
     "exit": lambda lock: lock.__exit__(None, None, None),
 }
 RLOCK = {name: action for name, action in LOCK.items() if name != "locked"}
@@ -249,16 +251,22 @@ def test_another_thread_is_refused(both, kind):
         pytest.param(
             lambda lock: lock.acquire(False, BRIEF_S),
             marks=pytest.mark.xfail(
-                reason="acquire(False, timeout) is refused on a held lock only", strict=True, raises=AssertionError
+                reason="acquire(False, timeout) is refused on a held lock only",
+                strict=True,
+                raises=AssertionError,
             ),
         ),
         pytest.param(
             lambda lock: lock.acquire(True, -5),
-            marks=pytest.mark.xfail(reason="a negative timeout is taken for none", strict=True, raises=AssertionError),
+            marks=pytest.mark.xfail(
+                reason="a negative timeout is taken for none", strict=True, raises=AssertionError
+            ),
         ),
         pytest.param(
             lambda lock: lock.acquire(timeout=None),
-            marks=pytest.mark.xfail(reason="a timeout of None is taken for none", strict=True, raises=AssertionError),
+            marks=pytest.mark.xfail(
+                reason="a timeout of None is taken for none", strict=True, raises=AssertionError
+            ),
         ),
         lambda lock: lock.release(),
     ],
@@ -280,7 +288,13 @@ def test_a_held_lock_refuses_a_timeout_without_blocking(both):
 
 def test_every_primitive_allocates_a_lock(both):
     """An injected failure meets whatever is built on a lock, whichever module makes it."""
-    for make in (both.threading.Lock, both.threading.RLock, both.threading.Condition, both.threading.Event, both.queue.Queue):
+    for make in (
+        both.threading.Lock,
+        both.threading.RLock,
+        both.threading.Condition,
+        both.threading.Event,
+        both.queue.Queue,
+    ):
         both.allocations.fail_at = 1
         with pytest.raises(MemoryError):
             make()

@@ -125,7 +125,7 @@ _LIFECYCLE = (
         "AJT-TIMES",
         BOTH,
         "snapshot.submitted_at, snapshot.completed_at",
-        "submitted_at > 0; completed_at is 0 until terminal and not before submitted_at after; monotonic clock.",
+        "submitted_at > 0; completed_at is 0 until terminal, then not before submitted_at; monotonic.",
     ),
 )
 
@@ -238,7 +238,7 @@ RESOLUTIONS = (
     Resolution(
         "A15",
         "The TTL boundary; TTL 0 or less?",
-        "Age must exceed the TTL; exactly at it, either; TTL 0 keeps age 0; negative is a configuration error.",
+        "Age must exceed the TTL; at it, either; TTL 0 keeps age 0; a negative one is an error.",
     ),
     Resolution("A16", "max_completed 0?", "All terminal jobs go at the next sweep."),
     Resolution("A17", "wait budget of zero or less?", "Unbounded."),

@@ -16,6 +16,7 @@ from harness.contracts.ledger.values import (
     ABSENT,
     EMPTY,
     MISSING,
+    JobId,
     JobState,
     ResultView,
     Snapshot,
@@ -83,7 +84,7 @@ class LedgerCodec:
         """Reads this operation's answers; raises Malformed on one that no reading allows."""
         return self._decoders.get(operation, _boolean)
 
-    def exceptional(self, operation: str, error: Exception) -> tuple[Any, ...]:
+    def exceptional(self, operation: str, error: BaseException) -> tuple[Any, ...]:
         """The answer that an exception stands for according to the adapter, in a tuple of one."""
         names = {kind.__name__ for kind in type(error).__mro__}
         if operation == "submit" and names & set(self._adapter.rejected):
@@ -167,7 +168,11 @@ class LedgerCodec:
         raise Malformed(f"take_result status {status!r} is none of NOT_FOUND, NOT_DONE, READY")
 
     def _token(self, value: Any, empty: Any) -> Any:
-        if value is None or value is MISSING or (isinstance(value, (str, bytes, dict, list, tuple)) and not value):
+        if (
+            value is None
+            or value is MISSING
+            or (isinstance(value, (str, bytes, dict, list, tuple)) and not value)
+        ):
             return empty
         if self._adapter.kind == "text":
             return value
@@ -191,7 +196,7 @@ def _accepts(status: Any) -> bool:
     raise Malformed(f"submit status {status!r} is neither an acceptance nor a rejection")
 
 
-def _identity(job_id: Any) -> str | int | None:
+def _identity(job_id: Any) -> JobId | None:
     if job_id is None or (isinstance(job_id, (str, int, UUID)) and not isinstance(job_id, bool)):
         return job_id
     raise Malformed(f"a job id is a string or an integer, got {_shown(job_id)}")

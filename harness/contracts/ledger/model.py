@@ -78,7 +78,8 @@ class LedgerState(NamedTuple):
 
     def why_gone(self, job_id: Any) -> str:
         """Why an id is no longer stored: `ttl`, `count`, or empty for an id never issued."""
-        return dict(self.gone).get(job_id, "")
+        reasons: dict[Any, str] = dict(self.gone)
+        return reasons.get(job_id, "")
 
     def issued(self, job_id: Any) -> bool:
         """Whether the id was ever given out."""
@@ -100,7 +101,8 @@ def find(state: LedgerState, job_id: Any) -> Job | None:
     """The stored job, `maybe_gone` brought up to date with the clock; None if it is not stored."""
     for job in state.jobs:
         if job.id == job_id:
-            return job._replace(maybe_gone=job.maybe_gone or age(state, job) >= 0 and _expirable(state, job))
+            due = age(state, job) >= 0 and _expirable(state, job)
+            return job._replace(maybe_gone=job.maybe_gone or due)
     return None
 
 
@@ -137,14 +139,18 @@ def _evict(state: LedgerState, expired: set[Any]) -> LedgerState:
     evicted = expired | surplus
     gone = tuple((job.id, why if job.id in expired else "count") for job in state.jobs if job.id in evicted)
     jobs = tuple(
-        job._replace(maybe_gone=bound is None and job.state.terminal) for job in state.jobs if job.id not in evicted
+        job._replace(maybe_gone=bound is None and job.state.terminal)
+        for job in state.jobs
+        if job.id not in evicted
     )
     return state._replace(jobs=jobs, gone=state.gone + gone)
 
 
 def rejected(state: LedgerState) -> LedgerState:
     """The state after a rejected submit, which may have swept (A14)."""
-    swept = {job_id for after in sweep(state) for job_id, _ in after.gone} - {job_id for job_id, _ in state.gone}
+    swept = {job_id for after in sweep(state) for job_id, _ in after.gone} - {
+        job_id for job_id, _ in state.gone
+    }
     jobs = tuple(job._replace(maybe_gone=job.maybe_gone or job.id in swept) for job in state.jobs)
     return state._replace(jobs=jobs, last="rejected submit")
 

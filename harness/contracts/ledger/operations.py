@@ -68,7 +68,9 @@ OPERATIONS = (
         weight=4,
     ),
     Operation("transition_running", (_JOB,), weight=2),
-    Operation("finish", (_JOB, Parameter("result", Domain("fresh", prefix="result"))), required=True, weight=3),
+    Operation(
+        "finish", (_JOB, Parameter("result", Domain("fresh", prefix="result"))), required=True, weight=3
+    ),
     Operation("fail", (_JOB, _ERROR), weight=2),
     Operation("timeout", (_JOB, _ERROR), weight=2),
     Operation("take_request", (_JOB,)),

@@ -12,7 +12,15 @@ from typing import Any
 
 from harness.contracts.ledger import model
 from harness.contracts.ledger.model import Job, LedgerState
-from harness.contracts.ledger.values import EMPTY, MISSING, JobState, ResultView, Snapshot, Submission, TakenRequest
+from harness.contracts.ledger.values import (
+    EMPTY,
+    MISSING,
+    JobState,
+    ResultView,
+    Snapshot,
+    Submission,
+    TakenRequest,
+)
 from harness.contracts.records import BLOCKED, Call, Raised, Ruling
 
 __all__ = ["LedgerModel"]
@@ -94,7 +102,11 @@ def _submit(state: LedgerState, arguments: tuple[Any, ...], response: Submission
     decided = (clause,) if bound is not None else ()
     if not response.accepted:
         if bound is not None and not full:
-            return Ruling((), (_DEPTH_BLAME.get(state.last, clause),), f"acceptance: {state.depth} of {bound} slots are taken")
+            return Ruling(
+                (),
+                (_DEPTH_BLAME.get(state.last, clause),),
+                f"acceptance: {state.depth} of {bound} slots are taken",
+            )
         if response.job_id is not None:
             return Ruling((), ("AJT-ADMIT-REJECT",), "no id with a rejection")
         return Ruling((model.rejected(state),), (*decided, "AJT-ADMIT-REJECT"), "")
@@ -126,7 +138,9 @@ def _lookup(
         return present_rule(state, job)
     if job.maybe_gone:
         return Ruling((model.without(state, job),), (), "")
-    return Ruling((), (_lost_blame(state, job),), f"the job, which is {job.state.value} and may not be evicted yet")
+    return Ruling(
+        (), (_lost_blame(state, job),), f"the job, which is {job.state.value} and may not be evicted yet"
+    )
 
 
 def _gone(state: LedgerState, job_id: Any, absent: bool) -> Ruling:
@@ -138,7 +152,9 @@ def _gone(state: LedgerState, job_id: Any, absent: bool) -> Ruling:
     }.get(why, "AJT-UNKNOWN")
     if absent:
         return Ruling((state,), ("AJT-UNKNOWN", clause), "")
-    return Ruling((), (clause,), "the answer for an absent job" + (f": it was evicted ({why})" if why else ""))
+    return Ruling(
+        (), (clause,), "the answer for an absent job" + (f": it was evicted ({why})" if why else "")
+    )
 
 
 def _lost_blame(state: LedgerState, job: Job) -> str:
@@ -258,7 +274,9 @@ def _kept_clauses(state: LedgerState, job: Job) -> list[str]:
         return ["AJT-RET-LAZY"] if job.state.terminal else []
     if not job.state.terminal:
         return ["AJT-RET-SELF"] if state.jobs[-1].id == job.id else ["AJT-RET-NONTERM"]
-    mixed = any(why == "ttl, then count" for _, why in state.gone) or any(why == "ttl" for _, why in state.gone)
+    mixed = any(why == "ttl, then count" for _, why in state.gone) or any(
+        why == "ttl" for _, why in state.gone
+    )
     return ["AJT-RET-LRU", "AJT-RET-TTL"] + (["AJT-RET-ORDER-TTL-FIRST"] if mixed else [])
 
 
@@ -304,7 +322,9 @@ def _wait(state: LedgerState, call: Call, response: Any, elapsed_ms: int | None)
         if response is None:
             return Ruling((), (clause,), f"the current snapshot when {budget} ms have passed, not 'absent'")
         if response.state is not job.state:
-            return Ruling((), (clause,), f"the state as it is, {job.state.value}, when {budget} ms have passed")
+            return Ruling(
+                (), (clause,), f"the state as it is, {job.state.value}, when {budget} ms have passed"
+            )
         if elapsed_ms is not None and not budget - 1 <= elapsed_ms <= budget + 1:
             return Ruling((), (clause,), f"an answer after {budget} ms, not after {elapsed_ms} ms")
     elif elapsed_ms:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from harness.contracts.records import Malformed
 
@@ -17,6 +18,7 @@ __all__ = [
     "ABSENT",
     "EMPTY",
     "MISSING",
+    "JobId",
     "JobState",
     "ResultView",
     "Snapshot",
@@ -40,6 +42,10 @@ EMPTY = _Mark.EMPTY
 """A payload that was taken before."""
 MISSING = _Mark.MISSING
 """A field that the implementation does not show."""
+
+
+JobId = str | int | UUID
+"""What a job may be called."""
 
 
 class JobState(Enum):
@@ -72,7 +78,7 @@ class Submission(NamedTuple):
     """Answer of submit. `job_id` is None when there is none."""
 
     accepted: bool
-    job_id: str | int | None
+    job_id: JobId | None
 
 
 class Snapshot(NamedTuple):

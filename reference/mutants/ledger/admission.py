@@ -171,7 +171,7 @@ class SlotGivenBackBeforeTheRace(Ledger):
         self._slots.release()
         with job.condition:
             if job.state.terminal:
-                return False
+                return False  # type: ignore[unreachable]
             self._publish(job, state, result, error)
             return True
 

@@ -7,7 +7,12 @@ linearizability checker decides more; these decide at once, on any length, and n
 
 from __future__ import annotations
 
-from harness.contracts.ledger.claims.admission import bound_is_kept, depth_is_honest, ids_are_unique, rejections_are_due
+from harness.contracts.ledger.claims.admission import (
+    bound_is_kept,
+    depth_is_honest,
+    ids_are_unique,
+    rejections_are_due,
+)
 from harness.contracts.ledger.claims.data import payload_leaves_once, results_are_right, waits_are_right
 from harness.contracts.ledger.claims.facts import Facts, facts_of
 from harness.contracts.ledger.claims.lifecycle import (

@@ -56,11 +56,21 @@ def bound_is_kept(played: Any, judge: Any) -> None:
             flying[id(job)] = job
             fits = len(flying) <= bound
             evidence = () if fits else tuple(other.submit for other in flying.values())
-            judge.check("AJT-ADMIT-CAS", fits, f"{len(flying)} jobs were in flight at once, the bound is {bound}", *evidence)
+            judge.check(
+                "AJT-ADMIT-CAS",
+                fits,
+                f"{len(flying)} jobs were in flight at once, the bound is {bound}",
+                *evidence,
+            )
         elif not starts:
             flying.pop(id(job), None)
     for item in facts.depths:
-        judge.check("AJT-ADMIT-CAS", item.response <= max(bound, 0), f"depth {item.response}, the bound is {bound}", item)
+        judge.check(
+            "AJT-ADMIT-CAS",
+            item.response <= max(bound, 0),
+            f"depth {item.response}, the bound is {bound}",
+            item,
+        )
 
 
 def rejections_are_due(played: Any, judge: Any) -> None:
@@ -73,11 +83,16 @@ def rejections_are_due(played: Any, judge: Any) -> None:
     for item in facts.rejected:
         judge.check("AJT-ADMIT-REJECT", item.response.job_id is None, "a rejected submit gave an id", item)
         most = flight.at_most(item.called, item.returned, flight.has_ended)
-        judge.check("AJT-ADMIT-CAS", most >= bound, f"rejected with at most {most} of {bound} slots taken", item)
+        judge.check(
+            "AJT-ADMIT-CAS", most >= bound, f"rejected with at most {most} of {bound} slots taken", item
+        )
         if most >= bound:
             most = flight.at_most(item.called, item.returned, flight.seen_ended)
             judge.check(
-                "AJT-DEPTH-WHEN", most >= bound, f"rejected although a terminal state had been shown: {most} of {bound}", item
+                "AJT-DEPTH-WHEN",
+                most >= bound,
+                f"rejected although a terminal state had been shown: {most} of {bound}",
+                item,
             )
 
 
@@ -88,5 +103,9 @@ def depth_is_honest(played: Any, judge: Any) -> None:
     for item in facts.depths:
         least = flight.at_least(item.called, item.returned)
         most = flight.at_most(item.called, item.returned, flight.has_ended)
-        judge.check("AJT-DEPTH-ONCE", item.response >= least, f"depth {item.response} with {least} in flight", item)
-        judge.check("AJT-DEPTH-SCOPE", item.response <= most, f"depth {item.response}, at most {most} in flight", item)
+        judge.check(
+            "AJT-DEPTH-ONCE", item.response >= least, f"depth {item.response} with {least} in flight", item
+        )
+        judge.check(
+            "AJT-DEPTH-SCOPE", item.response <= most, f"depth {item.response}, at most {most} in flight", item
+        )

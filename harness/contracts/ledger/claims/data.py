@@ -18,15 +18,25 @@ def payload_leaves_once(played: Any, judge: Any) -> None:
         request_id, payload = job.submit.arguments
         answered = [item for item in job.takes if item.response is not None]
         given = [item for item in answered if item.response.payload is not EMPTY]
-        judge.check("AJT-TAKE-REQUEST", len(given) <= 1, f"the payload of {job_id!r} was handed out twice", *given)
+        judge.check(
+            "AJT-TAKE-REQUEST", len(given) <= 1, f"the payload of {job_id!r} was handed out twice", *given
+        )
         if answered and not given:
             judge.check("AJT-TAKE-REQUEST", False, f"nobody got the payload of {job_id!r}", *answered)
         for item in given:
             same = item.response.payload == payload
-            judge.check("AJT-TAKE-REQUEST", same, f"payload {item.response.payload!r}, submitted {payload!r}", job.submit, item)
+            judge.check(
+                "AJT-TAKE-REQUEST",
+                same,
+                f"payload {item.response.payload!r}, submitted {payload!r}",
+                job.submit,
+                item,
+            )
         for item in answered:
             same = item.response.request_id in (MISSING, request_id)
-            judge.check("AJT-TAKE-REQUEST", same, f"request id {item.response.request_id!r}, not {request_id!r}", item)
+            judge.check(
+                "AJT-TAKE-REQUEST", same, f"request id {item.response.request_id!r}, not {request_id!r}", item
+            )
         if not answered:
             _absent_too_early(job_id, job, judge)
 
@@ -50,12 +60,19 @@ def results_are_right(played: Any, judge: Any) -> None:
                 honest = read.state is None or read.state.value != "DONE"
                 judge.check("AJT-TAKE-RESULT", honest, "NOT_DONE for a job that is DONE", read.item)
             elif view.status == "READY":
-                judge.check("AJT-TAKE-RESULT", view.result in results, f"result {view.result!r} was never given", read.item)
+                judge.check(
+                    "AJT-TAKE-RESULT",
+                    view.result in results,
+                    f"result {view.result!r} was never given",
+                    read.item,
+                )
                 first = first or read.item
                 same = first.response.result == view.result
                 judge.check("AJT-TAKE-RESULT", same, "two reads gave different results", first, read.item)
                 echoed = view.request_id in (MISSING, job.submit.arguments[0])
-                judge.check("AJT-TAKE-RESULT", echoed, f"request id {view.request_id!r}", job.submit, read.item)
+                judge.check(
+                    "AJT-TAKE-RESULT", echoed, f"request id {view.request_id!r}", job.submit, read.item
+                )
 
 
 def waits_are_right(played: Any, judge: Any) -> None:
@@ -67,7 +84,14 @@ def waits_are_right(played: Any, judge: Any) -> None:
             judge.check("AJT-WAIT-COND", True)
             continue
         if budget <= 0:
-            judge.check("AJT-WAIT-BUDGET", False, f"an unbounded wait answered {seen.state.value}, unchanged", item)
+            judge.check(
+                "AJT-WAIT-BUDGET", False, f"an unbounded wait answered {seen.state.value}, unchanged", item
+            )
             continue
         spent = item.returned - item.called + _ROUNDING_NS
-        judge.check("AJT-WAIT-COND", spent >= budget * 1_000_000, "answered before the change and before the budget", item)
+        judge.check(
+            "AJT-WAIT-COND",
+            spent >= budget * 1_000_000,
+            "answered before the change and before the budget",
+            item,
+        )

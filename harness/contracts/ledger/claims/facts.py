@@ -74,15 +74,12 @@ class Facts:
     open_submits: int = 0  # submits that never returned, or raised: each may hold a slot
 
 
-_kept: tuple[Any, Facts] | None = None
-
-
 def facts_of(played: Any) -> Facts:
     """The facts of a round; claims of one round share them."""
-    global _kept
-    if _kept is None or _kept[0] is not played.history:
-        _kept = (played.history, collect(played.history))
-    return _kept[1]
+    if "ledger facts" not in played.derived:
+        played.derived["ledger facts"] = collect(played.history)
+    facts: Facts = played.derived["ledger facts"]
+    return facts
 
 
 def collect(history: Iterable[Any]) -> Facts:

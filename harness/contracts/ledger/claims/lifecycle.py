@@ -24,7 +24,9 @@ __all__ = [
 def ends_once(played: Any, judge: Any) -> None:
     """Every accepted job is ended exactly once; refusals are due (AJT-TERM-ONCE-STRESS, AJT-TERM-ANY)."""
     for job_id, job in facts_of(played).jobs.items():
-        judge.check("AJT-TERM-ONCE-STRESS", len(job.ends) <= 1, f"job {job_id!r} was ended more than once", *job.ends)
+        judge.check(
+            "AJT-TERM-ONCE-STRESS", len(job.ends) <= 1, f"job {job_id!r} was ended more than once", *job.ends
+        )
         for item in job.refusals:
             judge.check(
                 "AJT-TERM-ANY",
@@ -45,15 +47,25 @@ def starts_once(played: Any, judge: Any) -> None:
     """One runner gets a job, and only while it is pending (AJT-RUN-FROM-PENDING)."""
     for job_id, job in facts_of(played).jobs.items():
         wins = [item for item in job.runs if item.response]
-        judge.check("AJT-RUN-FROM-PENDING", len(wins) <= 1, f"job {job_id!r} was started more than once", *wins)
+        judge.check(
+            "AJT-RUN-FROM-PENDING", len(wins) <= 1, f"job {job_id!r} was started more than once", *wins
+        )
         first = min((item.called for item in wins), default=NEVER)
         for item in job.runs:
             if item.response:
                 late = job.has_ended_by < item.called
-                judge.check("AJT-RUN-FROM-PENDING", not late, f"job {job_id!r} was started after it ended", *job.ends, item)
+                judge.check(
+                    "AJT-RUN-FROM-PENDING",
+                    not late,
+                    f"job {job_id!r} was started after it ended",
+                    *job.ends,
+                    item,
+                )
             else:
                 due = min(first, job.may_end_from) <= item.returned or _reused(job, item)
-                judge.check("AJT-RUN-FROM-PENDING", due, f"job {job_id!r} was pending and could not be started", item)
+                judge.check(
+                    "AJT-RUN-FROM-PENDING", due, f"job {job_id!r} was pending and could not be started", item
+                )
 
 
 def states_are_monotone(played: Any, judge: Any) -> None:
@@ -67,34 +79,41 @@ def states_are_monotone(played: Any, judge: Any) -> None:
 
 def _never_back(job: JobFacts, judge: Any) -> None:
     """Hold each read against the latest that had returned before it was called."""
-    shown = [read for read in job.reads if read.state is not None]
+    shown = [(read.item, read.state) for read in job.reads if read.state is not None]
     moves = [(item, JobState.RUNNING) for item in job.runs if item.response]
     moves += [(item, ENDINGS[item.operation]) for item in job.ends]
-    by_return = sorted([*((read.item, read.state) for read in shown), *moves], key=lambda pair: pair[0].returned)
+    by_return = sorted([*shown, *moves], key=lambda pair: pair[0].returned)
     best: Any = None
     position = 0
-    for read in shown:
-        while position < len(by_return) and by_return[position][0].returned < read.item.called:
+    for item, state in shown:
+        while position < len(by_return) and by_return[position][0].returned < item.called:
             if best is None or by_return[position][1].rank > best[1].rank:
                 best = by_return[position]
             position += 1
-        if best is None or read.state is None:
+        if best is None:
             continue
-        back = read.state.rank < best[1].rank
-        judge.check("AJT-STATE-ATOMIC", not back, f"{read.state.value} after {best[1].value}", best[0], read.item)
-        changed = read.state.rank == best[1].rank == 2 and read.state is not best[1]
-        judge.check("AJT-TERM-ABSORB", not changed, f"{read.state.value} after {best[1].value}", best[0], read.item)
+        back = state.rank < best[1].rank
+        judge.check("AJT-STATE-ATOMIC", not back, f"{state.value} after {best[1].value}", best[0], item)
+        changed = state.rank == best[1].rank == 2 and state is not best[1]
+        judge.check("AJT-TERM-ABSORB", not changed, f"{state.value} after {best[1].value}", best[0], item)
 
 
 def _not_ahead(job: JobFacts, read: Read, judge: Any) -> None:
     """A state is not shown before the call that leads to it."""
     if read.state is JobState.RUNNING:
         started = min((item.called for item in job.runs if item.response), default=NEVER)
-        judge.check("AJT-STATE-ATOMIC", started <= read.item.returned, "RUNNING before it was started", read.item)
+        judge.check(
+            "AJT-STATE-ATOMIC", started <= read.item.returned, "RUNNING before it was started", read.item
+        )
     elif read.state is not None and read.state.terminal:
         calls = [item.called for item in job.attempts if ENDINGS[item.operation] is read.state]
         began = min(calls, default=NEVER)
-        judge.check("AJT-STATE-ATOMIC", began <= read.item.returned, f"{read.state.value} before it was ended so", read.item)
+        judge.check(
+            "AJT-STATE-ATOMIC",
+            began <= read.item.returned,
+            f"{read.state.value} before it was ended so",
+            read.item,
+        )
 
 
 def terminal_shows_payload(played: Any, judge: Any) -> None:
@@ -116,11 +135,15 @@ def _whole(item: Any, seen: Snapshot, errors: set[Any], judge: Any) -> None:
         judge.check("AJT-ATOMIC-PUBLISH", fits, f"{state.value} with error {seen.error!r}", item)
     if seen.completed_at is not MISSING:
         fits = (seen.completed_at != 0) == state.terminal
-        judge.check("AJT-ATOMIC-PUBLISH", fits, f"{state.value} with completed_at {seen.completed_at!r}", item)
+        judge.check(
+            "AJT-ATOMIC-PUBLISH", fits, f"{state.value} with completed_at {seen.completed_at!r}", item
+        )
     if seen.submitted_at is not MISSING:
         judge.check("AJT-TIMES", seen.submitted_at > 0, f"submitted_at {seen.submitted_at!r}", item)
         if seen.completed_at is not MISSING and state.terminal and seen.completed_at != 0:
-            judge.check("AJT-TIMES", seen.completed_at >= seen.submitted_at, "completed before it was submitted", item)
+            judge.check(
+                "AJT-TIMES", seen.completed_at >= seen.submitted_at, "completed before it was submitted", item
+            )
 
 
 def _stable(item: Any, seen: Snapshot, first: dict[str, Any], judge: Any) -> None:
@@ -131,7 +154,9 @@ def _stable(item: Any, seen: Snapshot, first: dict[str, Any], judge: Any) -> Non
     for name, value in shown.items():
         earlier = first.setdefault(name, (value, item))
         holds = earlier[0] == value
-        judge.check("AJT-ATOMIC-PUBLISH", holds, f"{name} {value!r} here and {earlier[0]!r} there", earlier[1], item)
+        judge.check(
+            "AJT-ATOMIC-PUBLISH", holds, f"{name} {value!r} here and {earlier[0]!r} there", earlier[1], item
+        )
 
 
 class _Sweeps:
@@ -158,10 +183,17 @@ def nothing_is_lost(played: Any, judge: Any) -> None:
             if read.state is not None or item.called < job.submit.returned:
                 continue
             ended = job.may_end_from <= item.returned
-            judge.check("AJT-RET-NONTERM", ended, f"job {job_id!r} is gone and had not ended", job.submit, item)
+            judge.check(
+                "AJT-RET-NONTERM", ended, f"job {job_id!r} is gone and had not ended", job.submit, item
+            )
             if ended:
                 swept = sweeps.possible(job.may_end_from, item.returned)
-                judge.check("AJT-RET-LAZY", swept or facts.open_submits > 0, f"job {job_id!r} is gone and nothing swept", item)
+                judge.check(
+                    "AJT-RET-LAZY",
+                    swept or facts.open_submits > 0,
+                    f"job {job_id!r} is gone and nothing swept",
+                    item,
+                )
 
 
 def retention_is_bounded(played: Any, judge: Any) -> None:
@@ -181,4 +213,6 @@ def retention_is_bounded(played: Any, judge: Any) -> None:
         and read.state is not None
         and read.state.terminal
     ]
-    judge.check("AJT-RET-LRU", len(kept) <= bound, f"{len(kept)} terminal jobs are kept, the bound is {bound}", *kept)
+    judge.check(
+        "AJT-RET-LRU", len(kept) <= bound, f"{len(kept)} terminal jobs are kept, the bound is {bound}", *kept
+    )
