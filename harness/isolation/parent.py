@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -17,7 +18,6 @@ from typing import IO, Any
 
 from harness.findings import Finding, HarnessError, Kind, StageReport, UsageError, Verdict
 from harness.stages import StageJob
-import contextlib
 
 __all__ = ["run_isolated"]
 

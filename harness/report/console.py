@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from typing import Self
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -16,7 +17,6 @@ from rich.text import Text
 from harness.contracts.records import Contract, Mutant
 from harness.findings import Finding, StageReport, Verdict
 from harness.gate import NOT_RUN, ClauseVerdict, GateReport, Listener
-from typing import Self
 
 __all__ = ["TerminalListener", "clause_table", "contract_view", "finding_view", "gate_view", "kill_table"]
 
@@ -41,8 +41,11 @@ class TerminalListener(Listener):
             stage: (Text("-", "dim"), 0, 0, 0.0) for stage in stages
         }
         self._began = 0.0
+        self._running = ""
         self._live = (
-            Live(self._table(), console=console, refresh_per_second=8) if console.is_terminal else None
+            Live(get_renderable=self._table, console=console, refresh_per_second=8)
+            if console.is_terminal
+            else None
         )
 
     def __enter__(self) -> Self:
@@ -57,6 +60,7 @@ class TerminalListener(Listener):
     def stage_began(self, stage: str) -> None:
         """A stage starts."""
         self._began = time.monotonic()
+        self._running = stage
         self._show(stage, Text("running", "cyan"), 0, 0, 0.0)
 
     def stage_moved(self, stage: str, executions: int, operations: int) -> None:
@@ -65,6 +69,7 @@ class TerminalListener(Listener):
 
     def stage_ended(self, report: StageReport) -> None:
         """A stage is over."""
+        self._running = ""
         self._show(
             report.stage, _verdict(report.verdict), report.executions, report.operations, report.seconds
         )
@@ -77,8 +82,6 @@ class TerminalListener(Listener):
 
     def _show(self, stage: str, state: Text, executions: int, operations: int, seconds: float) -> None:
         self._rows[stage] = (state, executions, operations, seconds)
-        if self._live:
-            self._live.update(self._table())
 
     def _table(self) -> Table:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -86,7 +89,8 @@ class TerminalListener(Listener):
             table.add_column(name, no_wrap=True)
         for name in ("executions", "operations", "seconds", "executions/s"):
             table.add_column(name, justify="right", no_wrap=True)
-        for stage, (state, executions, operations, seconds) in self._rows.items():
+        for stage, (state, executions, operations, known) in self._rows.items():
+            seconds = time.monotonic() - self._began if stage == self._running else known
             rate = f"{executions / seconds:.0f}" if seconds else ""
             table.add_row(stage, state, str(executions), str(operations), f"{seconds:.1f}", rate)
         return table

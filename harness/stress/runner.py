@@ -47,6 +47,7 @@ class ScenarioRun:
         noise: Noise | None = None,
         sabotage: Callable[[Any], Any] | None = None,
         record: bool = True,
+        progress: Callable[[int, int], None] = lambda rounds, operations: None,
     ) -> None:
         self.scenario = scenario
         self.rounds = 0
@@ -58,6 +59,7 @@ class ScenarioRun:
         self._noise = noise
         self._sabotage = sabotage
         self._record = record
+        self._progress = progress
 
     def run(self, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
         """Play rounds until the time is up or there is enough; a stuck strand ends the scenario."""
@@ -68,6 +70,7 @@ class ScenarioRun:
             with lowered_switch_interval():
                 while True:
                     self._play_round(crew, seconds if self.scenario.soak else 0.0)
+                    self._progress(self.rounds, self.operations)
                     if self.scenario.soak or enough() or time.monotonic() >= ends:
                         return
         except Stuck as stuck:

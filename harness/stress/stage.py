@@ -43,14 +43,15 @@ def run_stress(
             skipped.append(f"scenario {scenario.name}: no {' and no '.join(lacking)}")
             continue
         judge.reproduce = f"{job.reproduce} --scenario {shlex.quote(scenario.name)}"
-        run = ScenarioRun(scenario, binding, judge, job.seed, noise)
+        run = ScenarioRun(
+            scenario, binding, judge, job.seed, noise, progress=_after(rounds, operations, progress)
+        )
         run.run(_seconds(job, scenario), lambda: bool(job.stop_at_first and judge.breaches))
         rounds += run.rounds
         operations += run.operations
         details[scenario.name] = run.rounds
         broken = bool(judge.breaches)
         unmet.extend(f"{scenario.name}: {claim}" for claim in run.unmet() if not broken)
-        progress(rounds, operations)
         if job.stop_at_first and broken:
             break
     findings = judge.findings()
@@ -67,6 +68,11 @@ def run_stress(
         notes=() if noise else ("no forced switches: coverage uses the trace function",),
         details={"rounds": details},
     )
+
+
+def _after(rounds: int, operations: int, progress: Callable[[int, int], None]) -> Callable[[int, int], None]:
+    """Progress of one scenario, on top of what the ones before it did."""
+    return lambda more_rounds, more_operations: progress(rounds + more_rounds, operations + more_operations)
 
 
 def _seconds(job: StageJob, scenario: Scenario) -> float:
