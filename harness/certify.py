@@ -55,7 +55,7 @@ def certify(
 ) -> list[Kill]:
     """Gate each mutant until its first finding; the kills come in the mutants' order."""
     request = GateRequest(
-        "", contract, budget=budget, seed=seed, stages=STAGES, stop_at_first=True, strict=True
+        "", contract, budget=budget, seed=seed, stages=STAGES, stop_at_first=True, remember=False, strict=True
     )
     kills: dict[str, Kill] = {}
     ordered = tuple(mutants)

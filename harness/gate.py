@@ -106,6 +106,7 @@ class GateRequest:
     counts: tuple[tuple[str, int], ...] = ()
     soak_seconds: float | None = None
     stop_at_first: bool = False
+    remember: bool = True
     strict: bool = False
     coverage: bool = False
     adapter_file: str = ""
@@ -203,6 +204,7 @@ def _job(request: GateRequest, contract: Contract, stage: str, coverage: str) ->
         examples=request.budget.examples,
         pace=request.budget.pace,
         stop_at_first=request.stop_at_first,
+        remember=request.remember,
         scenarios=request.scenarios,
         counts=request.counts,
         soak_seconds=request.soak_seconds,

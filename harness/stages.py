@@ -33,7 +33,7 @@ class StageJob:
     """One stage on one target.
 
     `examples` is the number of generated programs, `pace` the factor on every scenario's seconds,
-    `scenarios` the names to run (all if empty), `counts` the strands per role. `coverage` is a data
+    `scenarios` the names to run (all if empty), `counts` the strands per role. `remember` is whether Hypothesis' database is used. `coverage` is a data
     file to measure the implementation into, empty for none. `adapter_file` and `budget` are as the
     user wrote them, for commands that reproduce a finding.
     """
@@ -46,6 +46,7 @@ class StageJob:
     examples: int
     pace: float
     stop_at_first: bool = False
+    remember: bool = True
     scenarios: tuple[str, ...] = ()
     counts: tuple[tuple[str, int], ...] = ()
     soak_seconds: float | None = None
@@ -101,7 +102,9 @@ def _run_canary(job: StageJob, progress: Progress) -> StageReport:
     count = Count(progress)
     unmet = []
     sequential = surroundings.sabotaged(contract.saboteurs["sequential"])
-    if not generated_failures(sequential, count, f"canary of {job.target}", job.examples, job.seed):
+    if not generated_failures(
+        sequential, count, f"canary of {job.target}", job.examples, job.seed, remember=False
+    ):
         unmet.append("generated programs found a planted bug")
     rounds = _canary_race(job, contract)
     if rounds is None:
@@ -134,6 +137,7 @@ def _run_sequential(job: StageJob, progress: Progress) -> StageReport:
         examples=job.examples,
         seed_number=job.seed,
         stop_at_first=job.stop_at_first,
+        remember=job.remember,
         report=progress,
     )
     return dataclasses.replace(

@@ -34,18 +34,20 @@ def run_sequential(
     examples: int,
     seed_number: int,
     stop_at_first: bool = False,
+    remember: bool = True,
     adapter_file: str = "",
     report: Callable[[int, int], None] = lambda executions, operations: None,
 ) -> StageReport:
     """Run directed, then `examples` generated programs, and report what broke.
 
     `target` keys Hypothesis' example database and, with `adapter_file`, appears in printed programs.
-    `stop_at_first` skips shrinking and everything after the first breach.
+    `stop_at_first` skips shrinking and everything after the first breach; without `remember`, nothing
+    is kept for, or known from, other runs.
     """
     progress = Progress(report)
     failures = directed_failures(surroundings, progress, stop_at_first)
     if not (failures and stop_at_first):
-        failures += generated_failures(surroundings, progress, target, examples, seed_number)
+        failures += generated_failures(surroundings, progress, target, examples, seed_number, remember)
     findings = _one_per_clause(surroundings, failures, target, adapter_file, shrink=not stop_at_first)
     notes = tuple(
         f"configuration {name}={value} refused: {why}" for (name, value), why in _refusals(surroundings)
@@ -68,11 +70,15 @@ def generated_failures(
     label: str,
     examples: int,
     seed_number: int,
+    remember: bool = True,
 ) -> list[ContractBroken]:
-    """Run generated programs until one breaks a clause; it comes unshrunk."""
+    """Run generated programs until one breaks a clause; it comes unshrunk.
+
+    With `remember`, failing examples are kept in, and first replayed from, Hypothesis' database.
+    """
     firsts: list[ContractBroken] = []
     machine = machine_for(surroundings, progress, _class_name(label))
-    test = get_state_machine_test(_watched(machine, firsts), settings=_settings(examples))
+    test = get_state_machine_test(_watched(machine, firsts), settings=_settings(examples, remember))
     try:
         seed(seed_number)(test)()
     except ContractBroken as broken:
@@ -100,7 +106,8 @@ def _watched(
     return machine
 
 
-def _settings(examples: int) -> settings:
+def _settings(examples: int, remember: bool) -> settings:
+    database = {} if remember else {"database": None}
     return settings(
         max_examples=examples,
         stateful_step_count=STEPS,
@@ -109,6 +116,7 @@ def _settings(examples: int) -> settings:
         verbosity=Verbosity.quiet,
         print_blob=False,
         report_multiple_bugs=False,
+        **database,
         phases=[Phase.explicit, Phase.reuse, Phase.generate],  # programs are shrunk as programs
     )
 
