@@ -107,7 +107,7 @@ def _watched(
 
 
 def _settings(examples: int, remember: bool) -> settings:
-    database = {} if remember else {"database": None}
+    database: dict[str, Any] = {} if remember else {"database": None}
     return settings(
         max_examples=examples,
         stateful_step_count=STEPS,
