@@ -10,7 +10,8 @@ from typing import Any
 
 from harness.contracts.records import Mutant
 from harness.findings import HarnessError, UsageError
-from harness.gate import BUDGETS, Budget, GateRequest, run_gate
+from harness.gate import run_gate
+from harness.outcome import BUDGETS, Budget, GateRequest
 
 __all__ = ["Kill", "certify", "kill_json", "mutants_of"]
 

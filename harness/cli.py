@@ -16,7 +16,8 @@ from harness import certify as certification
 from harness.contracts import CONTRACTS, contract_named
 from harness.contracts.adapter import Adapter
 from harness.findings import HarnessError, UsageError, Verdict
-from harness.gate import GateRequest, chosen_stages, parse_budget, parse_seed, run_gate
+from harness.gate import chosen_stages, run_gate
+from harness.outcome import GateRequest, parse_budget, parse_seed
 from harness.report.console import TerminalListener, contract_view, gate_view, kill_table
 from harness.report.files import gate_json, junit_xml
 from harness.stages import STAGES, scenarios_of

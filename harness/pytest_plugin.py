@@ -18,7 +18,7 @@ import pytest
 
 if TYPE_CHECKING:
     from harness.contracts.records import Contract
-    from harness.gate import GateRequest
+    from harness.outcome import GateRequest
 
 __all__ = ["GateOutcome"]
 
@@ -174,7 +174,7 @@ def _seed(config: pytest.Config) -> int:
     if given is not None:
         return int(given)
     if _DRAWN not in config.stash:
-        from harness.gate import parse_seed
+        from harness.outcome import parse_seed
 
         config.stash[_DRAWN] = parse_seed(config.getoption("--harness-seed"))
     return config.stash[_DRAWN]
@@ -182,7 +182,7 @@ def _seed(config: pytest.Config) -> int:
 
 def _request(config: pytest.Config) -> GateRequest:
     from harness.contracts.adapter import Adapter
-    from harness.gate import GateRequest, parse_budget
+    from harness.outcome import GateRequest, parse_budget
     from harness.targets.locate import Target
 
     adapter = config.getoption("--harness-adapter")

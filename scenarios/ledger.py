@@ -1,77 +1,21 @@
 """The ledger's scenarios.
 
-`soak` is the historical stress test: submitters, runners, pollers and waiters on one table. The
-others each aim at one window and are repeated many times; together they put every clause that needs
-concurrency to the test.
+`soak` is the historical stress test: submitters, runners, pollers and waiters on one table; `churn`
+the same where little room makes evictions meet jobs in flight. The races each aim at one window.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from harness.contracts.ledger.claims import CLAIMS, facts_of
-from harness.contracts.ledger.values import JobState
-from harness.scenario import Judge, Role, Round, Scenario, Strand
+from harness.scenario import Role, Round, Scenario, Strand
+from scenarios.ledger_moves import ENDINGS, PENDING, RUNNING, bounds, close, end, rejected_once, submit
+from scenarios.ledger_races import RACES
 
-__all__ = ["SCENARIOS"]
+__all__ = ["CHURN", "SCENARIOS", "SOAK"]
 
-PENDING, RUNNING = JobState.PENDING, JobState.RUNNING
-UNBOUNDED = 0
-ENDINGS = ("finish", "fail", "timeout")
 _WORK_MS = 1
 _SHORT_BUDGET_MS = 5
 _LONG_BUDGET_MS = 60_000
-
-
-def _submit(strand: Strand) -> Any:
-    """Submit a job; its id, or None if it was rejected."""
-    answer = strand.system.submit(strand.fresh("request"), strand.fresh("payload"))
-    return getattr(answer, "job_id", None) if getattr(answer, "accepted", False) else None
-
-
-def _end(strand: Strand, job_id: Any, ending: str = "finish") -> Any:
-    """End a job, by another ending if the implementation lacks this one."""
-    if not strand.offers(ending):
-        ending = "finish"
-    return getattr(strand.system, ending)(job_id, strand.fresh("result" if ending == "finish" else "error"))
-
-
-def _state(seen: Any) -> Any:
-    return getattr(seen, "state", None)
-
-
-def _bounds(max_queue: int = 8, max_completed: int = 100) -> dict[str, int]:
-    return {"max_queue": max_queue, "job_ttl_ms": 300_000, "max_completed": max_completed}
-
-
-def close(strand: Strand) -> None:
-    """End what is still open, look at everything, submit once more and look again."""
-    ids = [
-        item.response.job_id
-        for item in strand.shared.history
-        if item.operation == "submit" and getattr(item.response, "accepted", False)
-    ]
-    ids += getattr(strand.shared, "jobs", [])
-    ids = list(dict.fromkeys(ids))
-    for job_id in ids:
-        if not getattr(_state(strand.system.snapshot(job_id)), "terminal", True):
-            _end(strand, job_id)
-    if strand.offers("queue_depth"):
-        strand.system.queue_depth()
-    for job_id in ids:
-        strand.system.snapshot(job_id)
-        if strand.offers("take_result"):
-            strand.system.take_result(job_id)
-    last = _submit(strand)
-    for job_id in ids:
-        strand.system.snapshot(job_id)
-    if last is not None:
-        _end(strand, last)
-    if strand.offers("queue_depth"):
-        strand.system.queue_depth()
-
-
-# The historical soak
 
 
 def _open_table(strand: Strand) -> None:
@@ -83,7 +27,7 @@ def _open_table(strand: Strand) -> None:
 def submitter(strand: Strand) -> None:
     """Submit as fast as the table admits."""
     while strand.running():
-        job_id = _submit(strand)
+        job_id = submit(strand)
         if job_id is not None:
             strand.shared.waiting.append(job_id)
             strand.shared.known.append(job_id)
@@ -105,7 +49,7 @@ def runner(strand: Strand) -> None:
         if strand.offers("transition_running"):
             strand.system.transition_running(job_id)
         strand.pause(_WORK_MS)
-        _end(strand, job_id, strand.random.choice(ENDINGS))
+        end(strand, job_id, strand.random.choice(ENDINGS))
 
 
 def poller(strand: Strand) -> None:
@@ -137,10 +81,6 @@ def waiter(strand: Strand) -> None:
         strand.system.wait(job_id, initial, budget)
 
 
-def _rejected_once(played: Round) -> bool:
-    return bool(facts_of(played).rejected)
-
-
 def _contended(played: Round) -> bool:
     """Two clients were inside the system at the same time."""
     latest, client = 0, ""
@@ -170,7 +110,7 @@ SOAK = Scenario(
         Role("poller", poller, 3),
         Role("waiter", waiter, 2),
     ),
-    configuration=_bounds(max_queue=32, max_completed=500),
+    configuration=bounds(max_queue=32, max_completed=500),
     seconds=3.0,
     hang="AJT-NOTIFY-INSIDE",
     setup=_open_table,
@@ -178,7 +118,7 @@ SOAK = Scenario(
     claims=CLAIMS,
     sometimes={
         "contention was reached": _contended,
-        "a submit was rejected": _rejected_once,
+        "a submit was rejected": rejected_once,
         "a wait blocked": _waited,
     },
     soak=True,
@@ -194,311 +134,15 @@ CHURN = Scenario(
         Role("poller", poller, 2),
         Role("waiter", waiter, 2),
     ),
-    configuration=_bounds(max_queue=4, max_completed=3),
+    configuration=bounds(max_queue=4, max_completed=3),
     seconds=1.0,
     hang="AJT-LOCK-ORDER",
     setup=_open_table,
     closing=close,
     claims=CLAIMS,
-    sometimes={"a submit was rejected": _rejected_once},
+    sometimes={"a submit was rejected": rejected_once},
     soak=True,
     needs=frozenset({"max_queue", "max_completed"}),
 )
 
-# Races, each aimed at one window
-
-
-def _one_job(strand: Strand) -> None:
-    strand.shared.jobs = [_submit(strand)]
-    strand.shared.parked = False
-
-
-def _one_running_job(strand: Strand) -> None:
-    _one_job(strand)
-    if strand.offers("transition_running"):
-        strand.system.transition_running(strand.shared.jobs[0])
-
-
-def _no_job(strand: Strand) -> None:
-    strand.shared.jobs = []
-
-
-def _submit_once(strand: Strand) -> None:
-    _submit(strand)
-
-
-def _submit_and_look(strand: Strand) -> None:
-    for _ in range(3):
-        job_id = _submit(strand)
-        if strand.offers("queue_depth"):
-            strand.system.queue_depth()
-        if job_id is not None:
-            _end(strand, job_id)
-
-
-def _end_it(strand: Strand) -> None:
-    _end(strand, strand.shared.jobs[0], ENDINGS[strand.index % 3])
-
-
-def _finish_it(strand: Strand) -> None:
-    _end(strand, strand.shared.jobs[0])
-
-
-def _start_it(strand: Strand) -> None:
-    strand.system.transition_running(strand.shared.jobs[0])
-
-
-def _take_it(strand: Strand) -> None:
-    strand.system.take_request(strand.shared.jobs[0])
-
-
-def _watch_it(strand: Strand) -> None:
-    """Look until the end shows, then ask for the slot that must be free."""
-    job_id = strand.shared.jobs[0]
-    for _ in range(60):
-        seen = strand.system.snapshot(job_id)
-        if strand.offers("take_result"):
-            strand.system.take_result(job_id)
-        if seen is None or getattr(_state(seen), "terminal", True):
-            break
-    _submit(strand)
-
-
-def _wait_pending(strand: Strand) -> None:
-    strand.system.wait(strand.shared.jobs[0], PENDING, UNBOUNDED)
-
-
-def _wait_running(strand: Strand) -> None:
-    strand.system.wait(strand.shared.jobs[0], RUNNING, UNBOUNDED)
-
-
-def _wait_both(strand: Strand) -> None:
-    """Follow a job from state to state, as a client would."""
-    job_id = strand.shared.jobs[0]
-    seen = strand.system.wait(job_id, PENDING, UNBOUNDED)
-    if _state(seen) is RUNNING:
-        strand.system.wait(job_id, RUNNING, UNBOUNDED)
-
-
-def _start_parked(strand: Strand) -> None:
-    strand.shared.parked = strand.await_parked("waiter")
-    strand.system.transition_running(strand.shared.jobs[0])
-
-
-def _finish_parked(strand: Strand) -> None:
-    strand.shared.parked = strand.await_parked("waiter")
-    _end(strand, strand.shared.jobs[0])
-
-
-def _work_beside_parked(strand: Strand) -> None:
-    """With a waiter parked on one job, everything works on another; then the first job ends."""
-    strand.shared.parked = strand.await_parked("waiter")
-    other = _submit(strand)
-    if other is not None:
-        strand.system.snapshot(other)
-        if strand.offers("transition_running"):
-            strand.system.transition_running(other)
-        _end(strand, other)
-    _end(strand, strand.shared.jobs[0])
-
-
-def _finish_and_evict(strand: Strand) -> None:
-    """End a job that somebody waits for, and push it out at once."""
-    strand.shared.parked = strand.await_parked("waiter")
-    _end(strand, strand.shared.jobs[0])
-    _submit(strand)
-
-
-def _evicted_waiter_answers(played: Round, judge: Judge) -> None:
-    """A waiter that was parked before the job ended gets its final snapshot (AJT-WAIT-EVICT)."""
-    if played.shared.parked:
-        for item in facts_of(played).waits:
-            final = item.response is not None and item.response.state.terminal
-            judge.check("AJT-WAIT-EVICT", final, "a parked waiter did not get the final snapshot", item)
-
-
-def _crowd_agrees(played: Round, judge: Judge) -> None:
-    """All waiters on one job get the same terminal state (AJT-WAIT-MANY)."""
-    waits = facts_of(played).waits
-    if len(waits) > 1:
-        states = {_state(item.response) for item in waits}
-        judge.check("AJT-WAIT-MANY", len(states) == 1, f"waiters saw {len(states)} different states", *waits)
-
-
-_POKED_BUDGET_MS = 30
-_POKES = 300
-_POKES_TOO_MANY = 200
-
-
-def _wait_poked(strand: Strand) -> None:
-    strand.shared.done = False
-    strand.system.wait(strand.shared.jobs[0], PENDING, _POKED_BUDGET_MS)
-    strand.shared.done = True
-
-
-def _poke(strand: Strand) -> None:
-    """Change other jobs, more often than the waiter's budget lasts."""
-    strand.shared.parked = strand.await_parked("waiter")
-    strand.shared.pokes = 0
-    while not strand.shared.done and strand.shared.pokes < _POKES:
-        job_id = _submit(strand)
-        if job_id is not None:
-            _end(strand, job_id)
-        strand.shared.pokes += 1
-        strand.pause(_POKED_BUDGET_MS / 5)
-
-
-def _open_poked(strand: Strand) -> None:
-    _one_job(strand)
-    strand.shared.done = False
-    strand.shared.pokes = 0
-
-
-def _pokes_do_not_prolong(played: Round, judge: Judge) -> None:
-    """Wake-ups meant for others do not restart a budget (AJT-WAIT-BUDGET)."""
-    if played.shared.parked:
-        late = played.shared.pokes > _POKES_TOO_MANY
-        text = f"a wait of {_POKED_BUDGET_MS} ms outlasted {played.shared.pokes} changes to other jobs"
-        judge.check("AJT-WAIT-BUDGET", not late, text, *facts_of(played).waits)
-
-
-def _race(
-    name: str, about: str, hang: str, *roles: Role, seconds: float = 0.5, noise: float = 0.2, **others: Any
-) -> Scenario:
-    others.setdefault("configuration", _bounds())
-    others.setdefault("setup", _one_job)
-    claims = CLAIMS + tuple(others.pop("claims", ()))
-    needs = frozenset(others.pop("needs", ()))
-    return Scenario(
-        name,
-        "ledger",
-        about,
-        roles,
-        seconds=seconds,
-        hang=hang,
-        closing=close,
-        claims=claims,
-        noise=noise,
-        needs=needs,
-        **others,
-    )
-
-
-SCENARIOS = (
-    _race(
-        "ends",
-        "three endings race for one job, two observers ask for the slot",
-        "AJT-LOCK-ORDER",
-        Role("ender", _end_it, 3),
-        Role("observer", _watch_it, 2),
-        configuration=_bounds(max_queue=1),
-        setup=_one_running_job,
-    ),
-    _race(
-        "bystanders",
-        "a waiter parked on one job delays nobody on another",
-        "AJT-LOCK-ORDER",
-        Role("waiter", _wait_pending, 1),
-        Role("worker", _work_beside_parked),
-        needs=("wait",),
-        seconds=0.2,
-    ),
-    _race(
-        "start heard",
-        "a parked waiter hears that its job was started",
-        "AJT-NOTIFY-INSIDE",
-        Role("waiter", _wait_pending, 1),
-        Role("runner", _start_parked),
-        needs=("wait", "transition_running"),
-        seconds=0.2,
-    ),
-    _race(
-        "crowd",
-        "eight parked waiters on one job all hear of its end",
-        "AJT-WAIT-MANY",
-        Role("waiter", _wait_pending, 8),
-        Role("ender", _finish_parked),
-        needs=("wait",),
-        claims=(_crowd_agrees,),
-        seconds=0.3,
-    ),
-    _race(
-        "evicted",
-        "a job is ended and evicted under a parked waiter",
-        "AJT-WAIT-EVICT",
-        Role("waiter", _wait_pending, 2),
-        Role("evicter", _finish_and_evict),
-        configuration=_bounds(max_completed=0),
-        needs=("wait", "max_completed"),
-        claims=(_evicted_waiter_answers,),
-        seconds=0.3,
-    ),
-    _race(
-        "poked",
-        "changes to other jobs neither end nor prolong a bounded wait",
-        "AJT-WAIT-BUDGET",
-        Role("waiter", _wait_poked, 1),
-        Role("poker", _poke),
-        setup=_open_poked,
-        needs=("wait",),
-        claims=(_pokes_do_not_prolong,),
-        seconds=0.2,
-        noise=0.0,
-    ),
-    _race(
-        "burst",
-        "16 submitters, 8 slots, one start",
-        "AJT-LOCK-ORDER",
-        Role("submitter", _submit_once, 16),
-        setup=_no_job,
-        needs=("max_queue",),
-        sometimes={"a submit was rejected": _rejected_once},
-    ),
-    _race(
-        "turnover",
-        "submitters and endings fight for two slots",
-        "AJT-LOCK-ORDER",
-        Role("submitter", _submit_and_look, 4),
-        configuration=_bounds(max_queue=2, max_completed=1),
-        setup=_no_job,
-        needs=("max_queue",),
-    ),
-    _race(
-        "starts",
-        "four runners race for one job",
-        "AJT-LOCK-ORDER",
-        Role("runner", _start_it, 4),
-        Role("observer", _watch_it, 1),
-        Role("ender", _finish_it, 1),
-        needs=("transition_running",),
-    ),
-    _race(
-        "takers",
-        "four takers race for one payload",
-        "AJT-LOCK-ORDER",
-        Role("taker", _take_it, 4),
-        needs=("take_request",),
-        seconds=0.3,
-    ),
-    _race(
-        "handoff",
-        "a job is started and ended while somebody begins to wait for it",
-        "AJT-NOTIFY-INSIDE",
-        Role("waiter", _wait_both, 2),
-        Role("runner", _start_it),
-        Role("ender", _finish_it),
-        needs=("wait", "transition_running"),
-    ),
-    _race(
-        "finale",
-        "a job is ended while somebody begins to wait for it",
-        "AJT-NOTIFY-INSIDE",
-        Role("waiter", _wait_running, 2),
-        Role("ender", _finish_it),
-        setup=_one_running_job,
-        needs=("wait", "transition_running"),
-    ),
-    CHURN,
-    SOAK,
-)
-"""The first is the one in which the canary's race must be found; those that need no luck come next."""
+SCENARIOS = (*RACES, CHURN, SOAK)

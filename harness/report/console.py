@@ -16,7 +16,7 @@ from rich.text import Text
 
 from harness.contracts.records import Contract, Mutant
 from harness.findings import Finding, StageReport, Verdict
-from harness.gate import NOT_RUN, ClauseVerdict, GateReport, Listener
+from harness.outcome import NOT_RUN, ClauseVerdict, GateReport, Listener
 
 __all__ = ["TerminalListener", "clause_table", "contract_view", "finding_view", "gate_view", "kill_table"]
 

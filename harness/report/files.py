@@ -6,7 +6,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from harness.findings import Finding, Verdict
-from harness.gate import GateReport
+from harness.outcome import GateReport
 
 __all__ = ["finding_text", "gate_json", "junit_xml"]
 

@@ -49,9 +49,9 @@ class Places:
 
     def second_start(self):
         for item in self.known:
-            if item.operation == "transition_running" and not item.response:
-                if any(other.response for other in self.of(item.arguments[0], "transition_running")):
-                    yield item, True
+            refused = item.operation == "transition_running" and not item.response
+            if refused and any(other.response for other in self.of(item.arguments[0], "transition_running")):
+                yield item, True
 
     def refused_end(self):
         for item in self.known:
@@ -155,16 +155,16 @@ class Places:
 
     def lost(self):
         for item in self.known:
+            shown = item.operation in ("snapshot", "wait") and item.response
             submitted = self.accepted[item.arguments[0]].returned < item.called
-            if item.operation in ("snapshot", "wait") and item.response and submitted:
-                if not any(end.called <= item.returned for end in self.ends(item.arguments[0])):
-                    yield item, None
+            ended = any(end.called <= item.returned for end in self.ends(item.arguments[0]))
+            if shown and submitted and not ended:
+                yield item, None
 
     def unbounded(self):
         for item in self.known:
-            if item.operation == "wait" and item.response and item.arguments[2] == 0:
-                if item.arguments[1] is JobState.PENDING:
-                    yield item, Snapshot(JobState.PENDING, "", item.response.submitted_at, 0)
+            if item.operation == "wait" and item.response and item.arguments[1:] == (JobState.PENDING, 0):
+                yield item, Snapshot(JobState.PENDING, "", item.response.submitted_at, 0)
 
 
 CORRUPTIONS = {

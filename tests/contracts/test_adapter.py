@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 import tomllib
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -250,7 +250,7 @@ def test_only_a_deep_copy_protects_a_result(duplicate, kept):
 
 def test_other_things_in_place_of_a_record_are_shown():
     """A payload that is not the record we gave reads as something else, never as its token."""
-    assert "something else: 'p' (str)" == read("take_request", ("r", "p")).payload
+    assert read("take_request", ("r", "p")).payload == "something else: 'p' (str)"
 
 
 def test_text_values_go_through():

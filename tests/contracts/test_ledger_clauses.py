@@ -49,7 +49,7 @@ def test_sequential_clauses_have_directed_programs():
 
 def test_only_the_hardening_clause_is_advice():
     """The source itself does not keep AJT-ADMIT-FAILSAFE, so it alone is a SHOULD."""
-    assert ["AJT-ADMIT-FAILSAFE"] == [clause.id for clause in LEDGER.clauses if clause.level is Level.SHOULD]
+    assert [clause.id for clause in LEDGER.clauses if clause.level is Level.SHOULD] == ["AJT-ADMIT-FAILSAFE"]
 
 
 def test_resolutions_are_those_of_the_catalogue():

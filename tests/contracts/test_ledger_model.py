@@ -126,12 +126,12 @@ def test_both_orders_of_eviction_are_accepted(beside):
     """A7: the oldest by completion or by submission may go, and the first look settles which it is."""
     ended = ("submit", "submit", "submit", "finish 3", "finish 1", "finish 2")
     by_completion = beside().steps(*ended, "submit", "snapshot 1", "snapshot 2", "snapshot 3")
-    assert [True] == [state.by_completion for state in by_completion.states]
+    assert [state.by_completion for state in by_completion.states] == [True]
     by_submission = beside().steps(*ended)
     submit(by_submission, "j4")
     look(by_submission, "j1", None)
     look(by_submission, "j3", DONE)
-    assert [False] == [state.by_completion for state in by_submission.states]
+    assert [state.by_completion for state in by_submission.states] == [False]
 
 
 def test_an_implementation_cannot_mix_the_orders(beside):
@@ -141,14 +141,14 @@ def test_an_implementation_cannot_mix_the_orders(beside):
     look(run, "j2", DONE)  # the first submitted went
     run.take(Call("finish", ("j3", "r")), True)
     submit(run, "j4")
-    assert ["AJT-RET-LRU"] == run.wrong("snapshot 2", DONE)
+    assert run.wrong("snapshot 2", DONE) == ["AJT-RET-LRU"]
 
 
 def test_refreshing_on_read_is_refused(beside):
     """A7: a read must not make a job younger; keeping the one that was read fits neither order."""
     run = beside().steps(*FULL_OF_ENDED, "snapshot 1", "take_result 1", "submit")
-    assert ["AJT-RET-LRU"] * 2 == run.wrong("snapshot 1", DONE)
-    assert ["AJT-RET-LRU"] * 2 == run.wrong("snapshot 2", None)
+    assert run.wrong("snapshot 1", DONE) == ["AJT-RET-LRU"] * 2
+    assert run.wrong("snapshot 2", None) == ["AJT-RET-LRU"] * 2
 
 
 def test_an_eager_time_to_live_is_accepted(beside):
@@ -261,8 +261,8 @@ def test_a_job_that_is_gone_does_not_come_back(beside):
     """Absent once, absent for ever; its id must not be given again (A4)."""
     run = beside().steps("submit", "finish 1", 82)
     run.take(Call("take_result", ("j1",)), ResultView("NOT_FOUND"))
-    assert [None] * 2 == run.wrong("transition_running 1", False)
-    assert ["AJT-ID-UNIQUE"] * 2 == run.wrong("submit", Submission(True, "j1"))
+    assert run.wrong("transition_running 1", False) == [None] * 2
+    assert run.wrong("submit", Submission(True, "j1")) == ["AJT-ID-UNIQUE"] * 2
 
 
 def test_blocking_for_ever_changes_nothing(beside):

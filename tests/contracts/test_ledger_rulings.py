@@ -238,7 +238,7 @@ def test_only_a_wait_on_an_unchanged_job_blocks(beside):
         )
         if LEDGER.model.blocks(run.states[0], Call(step.split()[0], _arguments(run, step)))
     ]
-    assert ["wait 1 PENDING 5"] == blocking
+    assert blocking == ["wait 1 PENDING 5"]
 
 
 def _arguments(run, step):
@@ -250,12 +250,12 @@ def test_last_calls_are_unbounded_waits_on_live_jobs(beside):
     """The calls that must not return wait, without a budget, for jobs that nobody will end."""
     run = beside().steps("submit", "submit", "submit", "transition_running 2", "finish 3")
     calls = LEDGER.last_calls(run.states[0])
-    assert [("j1", JobState.PENDING, 0), ("j2", JobState.RUNNING, 0)] == [call.arguments for call in calls]
+    assert [call.arguments for call in calls] == [("j1", JobState.PENDING, 0), ("j2", JobState.RUNNING, 0)]
 
 
 def test_a_submit_that_we_made_fail_changes_nothing(beside):
     """After an injected failure the ledger is as it was, and a wrong depth is blamed on recovery."""
     run = beside().steps("submit")
     run.states = tuple(LEDGER.model.failed(state, Call("submit", ("r", "p"))) for state in run.states)
-    assert ["AJT-ADMIT-FAILSAFE"] * 2 == run.wrong("queue_depth", 2)
-    assert [None] * 2 == run.wrong("queue_depth", 1)
+    assert run.wrong("queue_depth", 2) == ["AJT-ADMIT-FAILSAFE"] * 2
+    assert run.wrong("queue_depth", 1) == [None] * 2

@@ -160,7 +160,7 @@ def test_a_wait_takes_exactly_its_budget(both, kind, milliseconds):
     """A wait that nobody ends moves the clock by its budget, once, and answers False."""
     both.clock.reset()
     told, moved = both.outcome(TIMED_OUT[kind], both.threading, milliseconds / 1_000)
-    assert ("returned", False) == told
+    assert told == ("returned", False)
     assert milliseconds == round(moved / 1_000_000)
     assert abs(moved - milliseconds * 1_000_000) <= 2  # a remainder in floats
     assert 1 <= both.clock.moves <= 3
@@ -168,15 +168,15 @@ def test_a_wait_takes_exactly_its_budget(both, kind, milliseconds):
 
 @pytest.mark.parametrize("milliseconds", [1, 5, 80, 30_000])
 def test_a_queue_waits_exactly_its_budget(both, milliseconds):
-    """get and put with a timeout raise Empty and Full after it."""
+    """Get and put with a timeout raise Empty and Full after it."""
     both.clock.reset()
     told, moved = both.outcome(both.queue.Queue().get, True, milliseconds / 1_000)
-    assert ("raised", "Empty") == told
+    assert told == ("raised", "Empty")
     assert milliseconds == round(moved / 1_000_000)
     full = both.queue.Queue(1)
     full.put("x")
     told, moved = both.outcome(full.put, "y", True, milliseconds / 1_000)
-    assert ("raised", "Full") == told
+    assert told == ("raised", "Full")
     assert milliseconds == round(moved / 1_000_000)
 
 
@@ -242,7 +242,7 @@ def test_another_thread_is_refused(both, kind):
     thread = threading.Thread(target=use)
     thread.start()
     thread.join()
-    assert ["a lock made in the single-strand world was used from another thread"] == seen
+    assert seen == ["a lock made in the single-strand world was used from another thread"]
 
 
 @pytest.mark.parametrize(

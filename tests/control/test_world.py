@@ -284,7 +284,7 @@ WATCHED = (threading, time, queue, sys.modules["_thread"], sys.modules["builtins
 
 def test_the_interpreter_is_untouched(write):
     """Loading a world changes no module of the interpreter's, and adds none of the private ones to sys.modules."""
-    import concurrent.futures.thread  # noqa: F401, PLC0415 - passes through below, so it is there before
+    import concurrent.futures.thread  # noqa: F401 - passes through below, so it is there before
 
     world = package(
         write, init="import concurrent.futures, threading, time, queue, sched", part="import threading"

@@ -10,7 +10,8 @@ import pytest
 ARROWS = {
     "harness.findings": (),
     "harness.contracts": ("harness.contracts", "harness.findings"),
-    "harness.report": ("harness.report", "harness.contracts", "harness.findings"),
+    "harness.outcome": ("harness.contracts", "harness.findings"),
+    "harness.report": ("harness.report", "harness.contracts", "harness.findings", "harness.outcome"),
     "harness": ("harness",),
     "reference": ("reference", "harness.contracts"),
     "scenarios": ("scenarios", "reference", "harness"),

@@ -185,8 +185,8 @@ class Alone:
 
 @pytest.mark.xfail(
     strict=True,
-    reason="a job whose submit outlasts the soak is left to nobody: a waiter with a long budget that picks it "
-    "looks stuck, which is a false alarm (AJT-NOTIFY-INSIDE in soak, AJT-LOCK-ORDER in churn)",
+    reason="a job whose submit outlasts the soak is left to nobody: a waiter with a long budget that picks "
+    "it looks stuck, which is a false alarm (AJT-NOTIFY-INSIDE in soak, AJT-LOCK-ORDER in churn)",
 )
 def test_the_soak_leaves_no_job_open():
     """A submit that returns after the runners went home still has its job ended by somebody."""

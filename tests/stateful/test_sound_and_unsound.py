@@ -32,7 +32,7 @@ def test_the_reference_passes(report):
     """No finding on the reference, in directed and in 40 generated programs."""
     assert (report.findings, report.skipped, report.notes) == ((), (), ())
     assert report.verdict is Verdict.OK
-    assert report.executions == len(LEDGER.directed) + 40
+    assert report.executions >= len(LEDGER.directed) + 40
     assert report.operations > 1_000
 
 

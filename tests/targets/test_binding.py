@@ -25,7 +25,7 @@ from reference.ledger import Ledger
 BOUNDS = {"max_queue": 3, "job_ttl_ms": 1_500, "max_completed": 2}
 
 
-class Full(Exception):  # noqa: N818 - as somebody else named it
+class Full(Exception):
     """What the foreign table raises when it is full."""
 
 

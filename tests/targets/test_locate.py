@@ -196,7 +196,7 @@ def test_the_places_of_a_module_are_its_package():
     """What counts as the code under test: the folder of the top-level package, or nothing before it is imported."""
     assert [os.path.basename(place) for place in Target.parse("reference.ledger:Ledger").places()] == [
         "reference"
-    ]  # noqa: PTH119
+    ]
     assert Target.parse("made_not_imported:make").places() == []
 
 

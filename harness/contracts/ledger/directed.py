@@ -2,6 +2,9 @@
 
 Generated programs find what nobody thought of; these make sure that what somebody did think of is
 tried in every gate, and that each clause is exercised at all.
+
+They are written as text: steps between semicolons, `* n` for a step repeated, jobs by the number of
+the submit that made them. See `Directed` for the pseudo-operations.
 """
 
 from __future__ import annotations
@@ -10,398 +13,256 @@ from typing import Any
 
 from harness.contracts.records import Directed
 
-__all__ = ["DIRECTED"]
+__all__ = ["DIRECTED", "steps_of"]
 
-_HOUR_MS = 3_600_000
+
+def steps_of(text: str) -> tuple[tuple[Any, ...], ...]:
+    """Parse a program's text; raises ValueError for a count that is no number."""
+    steps: list[tuple[Any, ...]] = []
+    for written in text.split(";"):
+        step, _, count = written.partition("*")
+        name, *arguments = step.split()
+        parsed = (name.replace("_", " ") if name in _PSEUDO else name, *map(_value, arguments))
+        steps += [parsed] * int(count or 1)
+    return tuple(steps)
+
+
+_PSEUDO = ("step_wall_clock", "fail_allocation")
+
+
+def _value(word: str) -> Any:
+    return int(word) if word.lstrip("-").isdigit() else word
 
 
 def _program(
-    clause: str,
-    *steps: tuple[Any, ...],
-    max_queue: int = 4,
-    job_ttl_ms: int = 300_000,
-    max_completed: int = 100,
+    clause: str, text: str, max_queue: int = 4, job_ttl_ms: int = 300_000, max_completed: int = 100
 ) -> Directed:
     bounds = {"max_queue": max_queue, "job_ttl_ms": job_ttl_ms, "max_completed": max_completed}
-    return Directed(clause, bounds, steps)
-
-
-SUBMIT, AUDIT, DEPTH = ("submit",), ("audit",), ("queue_depth",)
-ENDINGS = ("finish", "fail", "timeout")
-
-
-def _absorb(first: str, second: str) -> Directed:
-    return _program(
-        "AJT-TERM-ABSORB",
-        SUBMIT,
-        (first, 0),
-        ("snapshot", 0),
-        ("advance", 7),
-        (second, 0),
-        ("snapshot", 0),
-        ("take_result", 0),
-        DEPTH,
-    )
+    return Directed(clause, bounds, steps_of(text))
 
 
 DIRECTED = (
     _program(
         "AJT-STATE-ATOMIC",
-        SUBMIT,
-        ("snapshot", 0),
-        ("transition_running", 0),
-        ("snapshot", 0),
-        ("finish", 0),
-        ("snapshot", 0),
-        ("snapshot", 0),
+        "submit; snapshot 0; transition_running 0; snapshot 0; finish 0; snapshot 0 * 2",
     ),
     _program(
         "AJT-ATOMIC-PUBLISH",
-        *(SUBMIT, SUBMIT, SUBMIT, ("advance", 1), ("finish", 0), ("fail", 1), ("timeout", 2), AUDIT),
-        *(("take_result", 0), ("take_result", 1), ("take_result", 2)),
+        "submit * 3; advance 1; finish 0; fail 1; timeout 2; audit; take_result 0; take_result 1; "
+        "take_result 2",
     ),
-    _program("AJT-NOTIFY-INSIDE", SUBMIT, ("wait", 0, "PENDING", 30_000)),
+    _program("AJT-NOTIFY-INSIDE", "submit; wait 0 PENDING 30000"),
     _program(
         "AJT-ADMIT-CAS",
-        SUBMIT,
-        SUBMIT,
-        DEPTH,
-        SUBMIT,
-        DEPTH,
-        ("finish", 0),
-        SUBMIT,
-        SUBMIT,
-        DEPTH,
+        "submit * 2; queue_depth; submit; queue_depth; finish 0; submit * 2; queue_depth",
         max_queue=2,
     ),
     _program(
-        "AJT-ADMIT-REJECT", SUBMIT, SUBMIT, SUBMIT, DEPTH, AUDIT, ("finish", 0), SUBMIT, DEPTH, max_queue=1
+        "AJT-ADMIT-REJECT",
+        "submit * 3; queue_depth; audit; finish 0; submit; queue_depth",
+        max_queue=1,
     ),
-    _program("AJT-ADMIT-ZERO", SUBMIT, DEPTH, max_queue=0),
-    _program("AJT-ADMIT-ZERO", SUBMIT, DEPTH, max_queue=-1),
-    _program("AJT-ADMIT-FAILSAFE", ("fail allocation",), SUBMIT, DEPTH, SUBMIT, DEPTH, max_queue=1),
+    _program("AJT-ADMIT-ZERO", "submit; queue_depth", max_queue=0),
+    _program("AJT-ADMIT-ZERO", "submit; queue_depth", max_queue=-1),
+    _program(
+        "AJT-ADMIT-FAILSAFE",
+        "fail_allocation; submit; queue_depth; submit; queue_depth",
+        max_queue=1,
+    ),
     _program(
         "AJT-DEPTH-SCOPE",
-        *(
-            SUBMIT,
-            DEPTH,
-            SUBMIT,
-            ("transition_running", 0),
-            DEPTH,
-            ("finish", 0),
-            DEPTH,
-            ("fail", 1),
-            DEPTH,
-            SUBMIT,
-        ),
-        DEPTH,
+        "submit; queue_depth; submit; transition_running 0; queue_depth; finish 0; queue_depth; fail "
+        "1; queue_depth; submit; queue_depth",
     ),
     _program(
         "AJT-DEPTH-ONCE",
-        *(
-            SUBMIT,
-            SUBMIT,
-            SUBMIT,
-            ("finish", 0),
-            DEPTH,
-            ("finish", 0),
-            DEPTH,
-            ("fail", 0),
-            DEPTH,
-            ("timeout", 0),
-        ),
-        DEPTH,
+        "submit * 3; finish 0; queue_depth; finish 0; queue_depth; fail 0; queue_depth; timeout 0; "
+        "queue_depth",
     ),
     _program(
         "AJT-DEPTH-ONCE",
-        *(SUBMIT, SUBMIT, ("finish", 0), SUBMIT, DEPTH, AUDIT, ("timeout", 1), DEPTH, SUBMIT, DEPTH),
+        "submit * 2; finish 0; submit; queue_depth; audit; timeout 1; queue_depth; submit; queue_depth",
         max_completed=0,
     ),
     _program(
         "AJT-DEPTH-WHEN",
-        SUBMIT,
-        ("finish", 0),
-        SUBMIT,
-        ("fail", 1),
-        SUBMIT,
-        ("timeout", 2),
-        SUBMIT,
+        "submit; finish 0; submit; fail 1; submit; timeout 2; submit",
         max_queue=1,
     ),
     _program(
         "AJT-RUN-FROM-PENDING",
-        *(
-            SUBMIT,
-            ("transition_running", 0),
-            ("transition_running", 0),
-            ("finish", 0),
-            ("transition_running", 0),
-        ),
-        *(AUDIT, ("transition_running", "unknown")),
+        "submit; transition_running 0 * 2; finish 0; transition_running 0; audit; transition_running unknown",
     ),
-    _program("AJT-RUN-FROM-PENDING", SUBMIT, ("fail", 0), ("transition_running", 0), AUDIT, DEPTH),
-    *(_program("AJT-TERM-ANY", SUBMIT, (ending, 0), AUDIT, DEPTH, max_queue=1) for ending in ENDINGS),
-    *(
-        _program("AJT-TERM-ANY", SUBMIT, ("transition_running", 0), (ending, 0), AUDIT, DEPTH, max_queue=1)
-        for ending in ENDINGS
-    ),
-    *(_absorb(first, second) for first in ENDINGS for second in ENDINGS),
+    _program("AJT-RUN-FROM-PENDING", "submit; fail 0; transition_running 0; audit; queue_depth"),
+    _program("AJT-TERM-ANY", "submit; finish 0; audit; queue_depth", max_queue=1),
+    _program("AJT-TERM-ANY", "submit; fail 0; audit; queue_depth", max_queue=1),
+    _program("AJT-TERM-ANY", "submit; timeout 0; audit; queue_depth", max_queue=1),
     _program(
-        "AJT-UNKNOWN",
-        SUBMIT,
-        *(
-            (operation, "unknown")
-            for operation in ("snapshot", "take_request", "take_result", "transition_running")
-        ),
-        *((ending, "unknown") for ending in ENDINGS),
-        *(("wait", "unknown", "PENDING", 5), DEPTH, ("snapshot", "unknown")),
+        "AJT-TERM-ANY",
+        "submit; transition_running 0; finish 0; audit; queue_depth",
+        max_queue=1,
     ),
     _program(
+        "AJT-TERM-ANY",
+        "submit; transition_running 0; fail 0; audit; queue_depth",
+        max_queue=1,
+    ),
+    _program(
+        "AJT-TERM-ANY",
+        "submit; transition_running 0; timeout 0; audit; queue_depth",
+        max_queue=1,
+    ),
+    _program(
+        "AJT-TERM-ABSORB",
+        "submit; finish 0; snapshot 0; advance 7; finish 0; snapshot 0; take_result 0; queue_depth",
+    ),
+    _program(
+        "AJT-TERM-ABSORB",
+        "submit; finish 0; snapshot 0; advance 7; fail 0; snapshot 0; take_result 0; queue_depth",
+    ),
+    _program(
+        "AJT-TERM-ABSORB",
+        "submit; finish 0; snapshot 0; advance 7; timeout 0; snapshot 0; take_result 0; queue_depth",
+    ),
+    _program(
+        "AJT-TERM-ABSORB",
+        "submit; fail 0; snapshot 0; advance 7; finish 0; snapshot 0; take_result 0; queue_depth",
+    ),
+    _program(
+        "AJT-TERM-ABSORB",
+        "submit; fail 0; snapshot 0; advance 7; fail 0; snapshot 0; take_result 0; queue_depth",
+    ),
+    _program(
+        "AJT-TERM-ABSORB",
+        "submit; fail 0; snapshot 0; advance 7; timeout 0; snapshot 0; take_result 0; queue_depth",
+    ),
+    _program(
+        "AJT-TERM-ABSORB",
+        "submit; timeout 0; snapshot 0; advance 7; finish 0; snapshot 0; take_result 0; queue_depth",
+    ),
+    _program(
+        "AJT-TERM-ABSORB",
+        "submit; timeout 0; snapshot 0; advance 7; fail 0; snapshot 0; take_result 0; queue_depth",
+    ),
+    _program(
+        "AJT-TERM-ABSORB",
+        "submit; timeout 0; snapshot 0; advance 7; timeout 0; snapshot 0; take_result 0; queue_depth",
+    ),
+    _program(
         "AJT-UNKNOWN",
-        *(SUBMIT, ("finish", 0), SUBMIT),
-        *(
-            (operation, 0)
-            for operation in ("snapshot", "take_request", "take_result", "transition_running", *ENDINGS)
-        ),
-        *(("wait", 0, "PENDING", 5), DEPTH),
+        "submit; snapshot unknown; take_request unknown; take_result unknown; transition_running "
+        "unknown; finish unknown; fail unknown; timeout unknown; wait unknown PENDING 5; queue_depth; "
+        "snapshot unknown",
+    ),
+    _program(
+        "AJT-UNKNOWN",
+        "submit; finish 0; submit; snapshot 0; take_request 0; take_result 0; transition_running 0; "
+        "finish 0; fail 0; timeout 0; wait 0 PENDING 5; queue_depth",
         max_completed=0,
     ),
     _program(
         "AJT-ID-UNIQUE",
-        *(
-            SUBMIT,
-            SUBMIT,
-            ("finish", 0),
-            ("finish", 1),
-            SUBMIT,
-            ("finish", 2),
-            SUBMIT,
-            ("advance", 1),
-            SUBMIT,
-        ),
+        "submit * 2; finish 0; finish 1; submit; finish 2; submit; advance 1; submit",
         max_completed=0,
     ),
     _program(
         "AJT-TIMES",
-        SUBMIT,
-        ("snapshot", 0),
-        ("step wall clock", -_HOUR_MS),
-        ("advance", 1),
-        ("finish", 0),
-        AUDIT,
+        "submit; snapshot 0; step_wall_clock -3600000; advance 1; finish 0; audit",
     ),
     _program(
         "AJT-TIMES",
-        *(
-            SUBMIT,
-            ("finish", 0),
-            ("step wall clock", _HOUR_MS),
-            SUBMIT,
-            AUDIT,
-            ("advance", 81),
-            SUBMIT,
-            AUDIT,
-        ),
+        "submit; finish 0; step_wall_clock 3600000; submit; audit; advance 81; submit; audit",
         job_ttl_ms=80,
     ),
     _program(
         "AJT-TAKE-REQUEST",
-        *(SUBMIT, ("take_request", 0), ("take_request", 0), ("transition_running", 0), ("take_request", 0)),
-        *(("finish", 0), ("take_request", 0), ("take_result", 0)),
+        "submit; take_request 0 * 2; transition_running 0; take_request 0; finish 0; take_request 0; "
+        "take_result 0",
     ),
-    _program("AJT-TAKE-REQUEST", SUBMIT, ("finish", 0), ("take_request", 0), ("take_request", 0)),
+    _program("AJT-TAKE-REQUEST", "submit; finish 0; take_request 0 * 2"),
     _program(
         "AJT-TAKE-RESULT",
-        *(SUBMIT, ("take_result", 0), ("transition_running", 0), ("take_result", 0), ("finish", 0)),
-        *(("take_result", 0), ("take_result", 0), ("take_result", 0)),
+        "submit; take_result 0; transition_running 0; take_result 0; finish 0; take_result 0 * 3",
     ),
-    _program(
-        "AJT-TAKE-RESULT", SUBMIT, SUBMIT, ("fail", 0), ("timeout", 1), ("take_result", 0), ("take_result", 1)
-    ),
-    _program(
-        "AJT-SNAPSHOT",
-        SUBMIT,
-        ("snapshot", 0),
-        ("transition_running", 0),
-        ("snapshot", 0),
-        ("fail", 0),
-        AUDIT,
-    ),
+    _program("AJT-TAKE-RESULT", "submit * 2; fail 0; timeout 1; take_result 0; take_result 1"),
+    _program("AJT-SNAPSHOT", "submit; snapshot 0; transition_running 0; snapshot 0; fail 0; audit"),
     _program(
         "AJT-WAIT-COND",
-        *(
-            SUBMIT,
-            ("wait", 0, "RUNNING", 80),
-            ("transition_running", 0),
-            ("wait", 0, "PENDING", 80),
-            ("finish", 0),
-        ),
-        *(("wait", 0, state, 80) for state in ("PENDING", "RUNNING", "DONE", "FAILED")),
+        "submit; wait 0 RUNNING 80; transition_running 0; wait 0 PENDING 80; finish 0; wait 0 PENDING "
+        "80; wait 0 RUNNING 80; wait 0 DONE 80; wait 0 FAILED 80",
     ),
-    _program("AJT-WAIT-COND", SUBMIT, ("timeout", 0), ("wait", 0, "TIMEOUT", 0)),
+    _program("AJT-WAIT-COND", "submit; timeout 0; wait 0 TIMEOUT 0"),
     _program(
-        "AJT-WAIT-BUDGET", SUBMIT, *(("wait", 0, "PENDING", budget) for budget in (1, 5, 80, 30_000)), AUDIT
+        "AJT-WAIT-BUDGET",
+        "submit; wait 0 PENDING 1; wait 0 PENDING 5; wait 0 PENDING 80; wait 0 PENDING 30000; audit",
     ),
     _program(
         "AJT-WAIT-BUDGET",
-        *(
-            SUBMIT,
-            ("transition_running", 0),
-            ("wait", 0, "RUNNING", 5),
-            ("snapshot", 0),
-            ("finish", 0),
-            AUDIT,
-        ),
+        "submit; transition_running 0; wait 0 RUNNING 5; snapshot 0; finish 0; audit",
     ),
-    _program("AJT-WAIT-BUDGET", SUBMIT),
+    _program("AJT-WAIT-BUDGET", "submit"),
     _program(
         "AJT-RET-NONTERM",
-        *(
-            SUBMIT,
-            SUBMIT,
-            ("transition_running", 1),
-            ("advance", 6),
-            SUBMIT,
-            AUDIT,
-            ("advance", 6),
-            SUBMIT,
-            AUDIT,
-        ),
+        "submit * 2; transition_running 1; advance 6; submit; audit; advance 6; submit; audit",
         job_ttl_ms=5,
         max_completed=0,
     ),
     _program(
         "AJT-RET-TTL",
-        *(
-            SUBMIT,
-            SUBMIT,
-            ("advance", 30),
-            ("finish", 0),
-            ("advance", 79),
-            SUBMIT,
-            AUDIT,
-            ("advance", 2),
-            SUBMIT,
-        ),
-        AUDIT,
+        "submit * 2; advance 30; finish 0; advance 79; submit; audit; advance 2; submit; audit",
         job_ttl_ms=80,
     ),
     _program(
         "AJT-RET-TTL",
-        SUBMIT,
-        ("advance", 81),
-        ("finish", 0),
-        SUBMIT,
-        AUDIT,
-        ("advance", 81),
-        SUBMIT,
-        AUDIT,
+        "submit; advance 81; finish 0; submit; audit; advance 81; submit; audit",
         job_ttl_ms=80,
     ),
     _program(
-        "AJT-RET-TTL", SUBMIT, ("finish", 0), SUBMIT, AUDIT, ("advance", 1), SUBMIT, AUDIT, job_ttl_ms=0
+        "AJT-RET-TTL",
+        "submit; finish 0; submit; audit; advance 1; submit; audit",
+        job_ttl_ms=0,
     ),
     _program(
         "AJT-RET-LAZY",
-        *(SUBMIT, SUBMIT, SUBMIT, ("finish", 0), ("fail", 1), AUDIT, ("timeout", 2), AUDIT, AUDIT),
-        *(("take_result", 0), ("take_result", 0)),
+        "submit * 3; finish 0; fail 1; audit; timeout 2; audit * 2; take_result 0 * 2",
         max_completed=1,
     ),
     _program(
         "AJT-RET-LRU",
-        *(
-            SUBMIT,
-            ("transition_running", 0),
-            *(SUBMIT,) * 10,
-            *(("finish", number) for number in range(1, 11)),
-        ),
-        *(SUBMIT, AUDIT),
+        "submit; transition_running 0; submit * 10; finish 1; finish 2; finish 3; finish 4; finish 5; "
+        "finish 6; finish 7; finish 8; finish 9; finish 10; submit; audit",
         max_queue=16,
         max_completed=5,
     ),
     _program(
         "AJT-RET-LRU",
-        *(
-            SUBMIT,
-            SUBMIT,
-            SUBMIT,
-            ("finish", 0),
-            SUBMIT,
-            ("finish", 1),
-            SUBMIT,
-            ("finish", 2),
-            ("finish", 3),
-            SUBMIT,
-        ),
-        *(AUDIT, ("finish", 4), SUBMIT, AUDIT),
-        max_queue=8,
-        max_completed=1,
-    ),
-    _program(  # the oldest job is in flight while a sweep passes over it, and ends later
-        "AJT-RET-LRU",
-        *(
-            SUBMIT,
-            SUBMIT,
-            SUBMIT,
-            ("finish", 1),
-            ("finish", 2),
-            SUBMIT,
-            ("finish", 0),
-            ("finish", 3),
-            SUBMIT,
-            AUDIT,
-        ),
-        *(("finish", 4), SUBMIT, AUDIT),
+        "submit * 3; finish 0; submit; finish 1; submit; finish 2; finish 3; submit; audit; finish 4; "
+        "submit; audit",
         max_queue=8,
         max_completed=1,
     ),
     _program(
         "AJT-RET-LRU",
-        *(
-            SUBMIT,
-            SUBMIT,
-            SUBMIT,
-            ("finish", 0),
-            ("finish", 1),
-            ("finish", 2),
-            ("snapshot", 0),
-            ("take_result", 0),
-        ),
-        *(SUBMIT, ("snapshot", 0), ("snapshot", 1), ("snapshot", 2)),
+        "submit * 3; finish 1; finish 2; submit; finish 0; finish 3; submit; audit; finish 4; submit; audit",
+        max_queue=8,
+        max_completed=1,
+    ),
+    _program(
+        "AJT-RET-LRU",
+        "submit * 3; finish 0; finish 1; finish 2; snapshot 0; take_result 0; submit; snapshot 0; "
+        "snapshot 1; snapshot 2",
         max_completed=2,
     ),
     _program(
         "AJT-RET-ORDER-TTL-FIRST",
-        *(
-            SUBMIT,
-            SUBMIT,
-            SUBMIT,
-            SUBMIT,
-            ("finish", 2),
-            ("finish", 3),
-            ("advance", 81),
-            ("finish", 0),
-            ("finish", 1),
-        ),
-        *(SUBMIT, AUDIT),
+        "submit * 4; finish 2; finish 3; advance 81; finish 0; finish 1; submit; audit",
         max_queue=8,
         job_ttl_ms=80,
         max_completed=2,
     ),
     _program(
         "AJT-RET-SELF",
-        *(
-            SUBMIT,
-            SUBMIT,
-            SUBMIT,
-            ("finish", 0),
-            ("finish", 1),
-            ("finish", 2),
-            SUBMIT,
-            ("snapshot", 3),
-            AUDIT,
-            DEPTH,
-        ),
+        "submit * 3; finish 0; finish 1; finish 2; submit; snapshot 3; audit; queue_depth",
         max_completed=0,
     ),
 )
