@@ -17,10 +17,11 @@ from harness.contracts import CONTRACTS, contract_named
 from harness.contracts.adapter import Adapter
 from harness.findings import HarnessError, UsageError, Verdict
 from harness.gate import chosen_stages, run_gate
+from harness.job import STAGES
 from harness.outcome import GateRequest, parse_budget, parse_seed
 from harness.report.console import TerminalListener, contract_view, gate_view, kill_table
 from harness.report.files import gate_json, junit_xml
-from harness.stages import STAGES, scenarios_of
+from harness.scenario import installed_scenarios
 
 __all__ = ["main"]
 
@@ -166,7 +167,7 @@ def contracts(name: str | None) -> None:
 def scenarios(contract: str) -> None:
     """List the stress scenarios of a contract."""
     console = _console()
-    for scenario in scenarios_of(contract_named(contract).name):
+    for scenario in installed_scenarios(contract_named(contract).name):
         roles = ", ".join(f"{role.count} {role.name}" for role in scenario.roles)
         console.print(f"{scenario.name}: {scenario.about} ({roles}; {scenario.seconds:g} s)")
 

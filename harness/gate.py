@@ -19,8 +19,8 @@ from harness.contracts import CONTRACTS, contract_named
 from harness.contracts.records import Clause, Contract, Level
 from harness.findings import StageReport, UsageError, Verdict
 from harness.isolation.parent import run_isolated
-from harness.outcome import BUDGETS, NOT_RUN, ClauseVerdict, GateReport, GateRequest, Listener
-from harness.stages import STAGES, StageJob
+from harness.job import STAGES, StageJob
+from harness.outcome import BUDGETS, NOT_RUN, UNDECIDED, ClauseVerdict, GateReport, GateRequest, Listener
 from harness.targets.locate import Target
 
 __all__ = ["chosen_stages", "conclude", "run_gate"]
@@ -105,6 +105,8 @@ def conclude(
     verdict = Verdict.worst(report.verdict for report in reports)
     if verdict is Verdict.OK and reasons:
         verdict = Verdict.UNKNOWN
+    if verdict is Verdict.VIOLATION:
+        reasons = []  # what stayed undecided is no news beside what is broken
     return GateReport(request, contract, tuple(reports), clauses, verdict, tuple(reasons), coverage)
 
 
@@ -133,4 +135,4 @@ def _clause_verdict(clause: Clause, reports: Sequence[StageReport], partial: boo
     ran = {report.stage for report in reports}
     if partial or not ran & set(clause.checked_by):
         return ClauseVerdict(clause, Verdict.SKIPPED, 0, NOT_RUN)
-    return ClauseVerdict(clause, Verdict.UNKNOWN, 0, "nothing that was run could decide it")
+    return ClauseVerdict(clause, Verdict.UNKNOWN, 0, UNDECIDED)

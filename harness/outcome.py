@@ -13,6 +13,7 @@ from harness.findings import Finding, StageReport, UsageError, Verdict
 __all__ = [
     "BUDGETS",
     "NOT_RUN",
+    "UNDECIDED",
     "Budget",
     "ClauseVerdict",
     "GateReport",
@@ -24,6 +25,8 @@ __all__ = [
 
 NOT_RUN = "what checks it was not run"
 """The reason of a clause that is skipped because of the user's own choice of stages."""
+UNDECIDED = "nothing that was run could decide it"
+"""The reason of a clause that the stages never met."""
 _STAGE_FLOOR_S = 30.0
 
 

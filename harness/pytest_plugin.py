@@ -77,7 +77,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if _CLAUSE in wanted:
         metafunc.parametrize(_CLAUSE, [clause.id for clause in contract.clauses])
     if _STAGE in wanted:
-        from harness.stages import STAGES
+        from harness.job import STAGES
 
         metafunc.parametrize(_STAGE, list(STAGES))
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.metadata import entry_points
 from random import Random
 from types import SimpleNamespace
 from typing import Any, Protocol, Self
 
-from harness.findings import UsageError
+from harness.findings import HarnessError, UsageError
 
-__all__ = ["Claim", "Judge", "Role", "Round", "Scenario", "Strand"]
+__all__ = ["Claim", "Judge", "Role", "Round", "Scenario", "Strand", "installed_scenarios"]
+
+_GROUP = "job_harness.scenarios"
 
 
 class Strand(Protocol):
@@ -121,3 +124,17 @@ class Scenario:
                 )
         roles = tuple(replace(role, count=counts.get(role.name, role.count)) for role in self.roles)
         return replace(self, roles=roles)
+
+
+def installed_scenarios(contract: str) -> tuple[Scenario, ...]:
+    """All scenarios for a contract that are installed; raises HarnessError if one cannot be loaded."""
+    found: list[Scenario] = []
+    for entry in sorted(entry_points(group=_GROUP), key=lambda entry: entry.value):
+        try:
+            loaded = entry.load()
+        except Exception as error:
+            raise HarnessError(
+                f"scenarios {entry.value} cannot be loaded: {type(error).__name__}: {error}"
+            ) from error
+        found.extend(scenario for scenario in loaded if scenario.contract == contract)
+    return tuple(found)

@@ -77,6 +77,11 @@ class Slots:
         with self._lock:
             self.used -= 1
 
+    def rebound(self, bound: int) -> None:
+        """Change the bound; slots that are taken stay taken."""
+        with self._lock:
+            self.bound = bound
+
     def in_use(self) -> int:
         """How many are taken now."""
         with self._lock:
@@ -149,6 +154,7 @@ class Ledger:
         self._sequence = count(1)
         self._finished = _Finished()
         self._used = False
+        self._slots = Slots(max_queue)
         self._bound(max_queue, job_ttl_ms, max_completed)
 
     def configure(self, max_queue: int = 16, job_ttl_ms: int = 300_000, max_completed: int = 100) -> None:
@@ -163,7 +169,7 @@ class Ledger:
             raise ValueError(
                 f"job_ttl_ms {job_ttl_ms} and max_completed {max_completed} must not be negative"
             )
-        self._slots = Slots(max_queue)
+        self._slots.rebound(max_queue)
         self._ttl_ms = job_ttl_ms
         self._max_completed = max_completed
 

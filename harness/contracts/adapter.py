@@ -32,7 +32,7 @@ from typing import Any, Self
 
 from harness.findings import UsageError
 
-__all__ = ["Adapter"]
+__all__ = ["Adapter", "plain_word"]
 
 _FLAT = {"exceptions": ("rejected", "absent"), "units": ("time",), "values": ("kind",)}
 
@@ -56,6 +56,8 @@ class Adapter:
             raise UsageError(f'adapter: units.time is "ms" or "s", not {self.time!r}')
         if self.kind not in ("record", "text"):
             raise UsageError(f'adapter: values.kind is "record" or "text", not {self.kind!r}')
+        words = {plain_word(theirs): plain_word(ours) for theirs, ours in self.states.items()}
+        object.__setattr__(self, "states", words)  # spelt one way, wherever the adapter comes from
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -117,20 +119,26 @@ _MAPPINGS = tuple(
 )
 
 
+def plain_word(text: str) -> str:
+    """A name in the one spelling in which foreign words and ours are compared."""
+    return text.upper().replace("-", "_").replace(" ", "_")
+
+
 def _checked(name: str, value: Any) -> Any:
     """A table's value in the type the record wants, or UsageError."""
-    strings = [value] if isinstance(value, str) else value
     if name in ("time", "kind"):
         return value
     if name in ("rejected", "absent"):
-        if not all(isinstance(item, str) for item in strings):
+        names = [value] if isinstance(value, str) else value
+        if not isinstance(names, list) or not all(isinstance(item, str) for item in names):
             raise UsageError(f"adapter: exceptions.{name} is a list of class names")
-        return tuple(strings)
+        return tuple(names)
     if name == "arguments":
-        if not all(isinstance(order, list) for order in value.values()):
-            raise UsageError("adapter: [arguments] maps an operation to a list of our parameter names")
+        for order in value.values():
+            if not isinstance(order, list) or not all(isinstance(item, str) for item in order):
+                raise UsageError("adapter: [arguments] maps an operation to a list of our parameter names")
         return {key: tuple(order) for key, order in value.items()}
     wrong = [key for key, item in value.items() if not isinstance(item, str)]
     if wrong:
         raise UsageError(f"adapter: {name}.{wrong[0]} is a string, not {value[wrong[0]]!r}")
-    return {key.upper(): item.upper() for key, item in value.items()} if name == "states" else value
+    return value

@@ -217,6 +217,12 @@ class Codec(Protocol):
     def exceptional(self, operation: str, error: BaseException) -> tuple[Any, ...]:
         """The answer that an exception stands for, in a tuple of one; empty if it stands for none."""
 
+    def vocabulary(self) -> Mapping[str, frozenset[str]]:
+        """Our names that an adapter may map, for its tables `fields` and `states`."""
+
+    def silence(self, parameter: str) -> None:
+        """Do not hold answers against a parameter that the implementation is never given."""
+
     def missing(self, answer: Any) -> tuple[str, ...]:
         """Capabilities that the answer of the `probe` operation shows to be missing."""
 
@@ -232,9 +238,9 @@ class Contract:
     `creates` is the operation that makes jobs and `job_of` reads the new id from its answer (None if
     there is none). `probe` is the operation that looks at one job. `recovery` is the clause on
     recovering from a failed allocation. `codec` builds a codec from an adapter and a maker of
-    records. `time_steps` gives durations worth advancing the clock by, `last_calls` the calls that
-    must not return in a state. `saboteurs` wrap a sound subject with a planted bug, for the canary,
-    by stage.
+    records. `timed_bounds` are those that need virtual time, `time_steps` gives durations worth
+    advancing the clock by. `last_calls` are the calls that must not return in a state. `saboteurs`
+    wrap a sound subject with a planted bug, for the canary, by stage.
     """
 
     name: str
@@ -251,6 +257,7 @@ class Contract:
     model: Model
     directed: tuple[Directed, ...]
     codec: Callable[..., Codec]
+    timed_bounds: frozenset[str]
     time_steps: Callable[[Mapping[str, int]], tuple[int, ...]]
     last_calls: Callable[[Any], tuple[Call, ...]]
     saboteurs: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)

@@ -18,6 +18,11 @@ from typing import Any
 __all__ = ["Allocations", "NeedsThreads", "VirtualTime", "WouldBlock", "solo_thread_module"]
 
 _EPOCH_NS = 1_000 * 1_000_000_000 + 500
+_OVERSHOOT_NS = (
+    100  # every wait and step is a trifle late, as real ones are: truncated differences come out right
+)
+_YIELD_NS = 1_000
+_MOST_MOVES = 100_000  # within one call; whoever needs more is polling for something that will not come
 _WALL_OFFSET_NS = 1_800_000_000 * 1_000_000_000
 
 
@@ -43,6 +48,7 @@ class VirtualTime:
         self.now_ns = _EPOCH_NS
         self.wall_ns = _WALL_OFFSET_NS
         self.moves = 0  # how often a wait or sleep moved the clock
+        self.allowed = _MOST_MOVES
 
     @property
     def now_ms(self) -> int:
@@ -51,16 +57,22 @@ class VirtualTime:
 
     def advance_ms(self, milliseconds: int) -> None:
         """Move the clock from outside; not counted as a wait."""
-        self.now_ns += milliseconds * 1_000_000
+        self.now_ns += milliseconds * 1_000_000 + _OVERSHOOT_NS
+
+    def begin_call(self) -> None:
+        """Allow the coming call its number of moves."""
+        self.allowed = self.moves + _MOST_MOVES
 
     def step_wall_ms(self, milliseconds: int) -> None:
         """Step the wall clock, as an administrator would, leaving monotonic time alone."""
         self.wall_ns += milliseconds * 1_000_000
 
     def wait(self, seconds: float) -> None:
-        """Let a wait of this length run out; at least a nanosecond, so that every loop ends."""
+        """Let a wait of this length run out; raises WouldBlock for a loop that waits without end."""
         self.moves += 1
-        self.now_ns += max(round(seconds * 1_000_000_000), 1)
+        if self.moves > self.allowed:
+            raise WouldBlock("polls for something that nobody will do")
+        self.now_ns += round(seconds * 1_000_000_000) + _OVERSHOOT_NS
 
     def module(self) -> ModuleType:
         """A stand-in for the `time` module on this clock."""
@@ -79,8 +91,7 @@ class VirtualTime:
     def _sleep(self, seconds: float) -> None:
         if seconds < 0:
             raise ValueError("sleep length must be non-negative")
-        if seconds:
-            self.wait(seconds)
+        self.wait(seconds or _YIELD_NS / 1_000_000_000)
 
 
 class Allocations:
@@ -153,6 +164,8 @@ def solo_thread_module(clock: VirtualTime, allocations: Allocations) -> ModuleTy
     module = ModuleType("_thread", _thread.__doc__)
     module.__dict__.update(vars(_thread))
     module.__dict__.update(allocate_lock=lock, allocate=lock, lock=lock, LockType=lock, RLock=None)
+    if hasattr(_thread, "_set_sentinel"):  # before 3.13: the real one would take over this thread's own
+        module.__dict__["_set_sentinel"] = lock
     for name in ("start_new_thread", "start_new", "start_joinable_thread"):
         if hasattr(_thread, name):
             module.__dict__[name] = _refuse_thread

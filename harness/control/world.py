@@ -3,7 +3,8 @@
 Modules under test, and the pure-Python standard modules below them, are imported a second time,
 privately: from the same source, with an `__import__` that resolves in this world. Function-level
 imports at run time resolve here too, so two copies of one class never meet. The interpreter's own
-modules stay untouched and nothing global is patched. C extensions and everything outside the
+modules stay untouched and nothing global is patched (a module under test is listed in `sys.modules`
+while its body runs, no longer). C extensions and everything outside the
 prefixes pass through to the ordinary import.
 
 Known limits: `importlib.import_module` called by the code under test, and clocks read inside C code
@@ -15,8 +16,12 @@ from __future__ import annotations
 import builtins
 import importlib
 import importlib.util
+import os
 import sys
-from collections.abc import Mapping, Sequence
+import sysconfig
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -30,8 +35,45 @@ _STANDARD = frozenset({"threading", "_threading_local", "queue", "sched", "concu
 _ABSENT = frozenset({"_queue"})  # its absence makes `queue` use the Python SimpleQueue
 
 
+_INSTALLED = tuple(
+    Path(path).resolve()
+    for path in {sysconfig.get_path(name) for name in ("stdlib", "platlib", "purelib")}
+    if path
+)
+
+
+@contextmanager
+def _listed(module: ModuleType | None) -> Iterator[None]:
+    """List a private module in `sys.modules` meanwhile: dataclasses and namespace packages look there."""
+    if module is None:
+        yield
+        return
+    name = module.__name__
+    before = sys.modules.get(name)
+    sys.modules[name] = module
+    try:
+        yield
+    finally:
+        if before is None:
+            sys.modules.pop(name, None)
+        else:
+            sys.modules[name] = before
+
+
+@cache
+def _os_without_fork_hooks() -> ModuleType:
+    module = ModuleType("os", os.__doc__)
+    module.__dict__.update(vars(os))
+    module.__dict__["register_at_fork"] = lambda **hooks: None
+    return module
+
+
 class World:
-    """Private modules by name. `prefixes` are top-level names, `roots` folders, to import privately."""
+    """Private modules by name.
+
+    Imported privately are the top-level names `prefixes`, what lies in the folders `roots`, and
+    whatever else is the user's own, that is, neither installed nor part of Python.
+    """
 
     def __init__(
         self, supplied: Mapping[str, ModuleType], prefixes: Sequence[str], roots: Sequence[Path] = ()
@@ -39,7 +81,7 @@ class World:
         self.modules: dict[str, ModuleType] = dict(supplied)
         self._prefixes = frozenset(prefixes) - {"harness"}
         self._roots = tuple(root.resolve() for root in roots)
-        self._under_roots: dict[str, bool] = {}
+        self._first_party: dict[str, bool] = {}
         self._builtins = {**vars(builtins), "__import__": self._import}
 
     def load(self, name: str) -> ModuleType:
@@ -67,15 +109,20 @@ class World:
         if code is None and not spec.submodule_search_locations:
             return importlib.import_module(name)  # an extension module passes through
         module = importlib.util.module_from_spec(spec)
+        if spec.submodule_search_locations is not None:
+            module.__path__ = list(spec.submodule_search_locations)
         module.__dict__["__builtins__"] = self._builtins
         self.modules[name] = module
         if parent is not None:
             setattr(parent, child, module)  # before the body runs, so that circular imports resolve here
         if code is not None:
             try:
-                exec(code, module.__dict__)  # noqa: S102  importing is executing
+                with _listed(None if name.partition(".")[0] in _STANDARD else module):
+                    exec(code, module.__dict__)  # noqa: S102  importing is executing
             except BaseException:
                 del self.modules[name]
+                if parent is not None and vars(parent).get(child) is module:
+                    delattr(parent, child)
                 raise
         return module
 
@@ -83,27 +130,36 @@ class World:
         path = getattr(parent, "__path__", None) if parent is not None else None
         if parent is not None and path is None:
             return None
-        for finder in (*sys.meta_path, PathFinder):
-            find = getattr(finder, "find_spec", None)
-            spec = find(name, path) if find else None
-            if isinstance(spec, ModuleSpec):
-                return spec
+        with _listed(parent):  # namespace packages ask for their parent there
+            for finder in (*sys.meta_path, PathFinder):
+                find = getattr(finder, "find_spec", None)
+                spec = find(name, path) if find else None
+                if isinstance(spec, ModuleSpec):
+                    if spec.submodule_search_locations is not None:
+                        spec.submodule_search_locations = list(spec.submodule_search_locations)
+                    return spec
         return None
 
     def _is_private(self, name: str) -> bool:
         top = name.partition(".")[0]
         if top in self.modules or top in self._prefixes or top in _STANDARD or top in _ABSENT:
             return True
-        if top not in self._under_roots:
-            self._under_roots[top] = bool(self._roots) and self._lies_under_roots(top)
-        return self._under_roots[top]
+        if top not in self._first_party:
+            self._first_party[top] = self._is_first_party(top)
+        return self._first_party[top]
 
-    def _lies_under_roots(self, top: str) -> bool:
+    def _is_first_party(self, top: str) -> bool:
+        """Whether a module is the user's own: not installed, and neither ours nor the interpreter's."""
         if top in sys.builtin_module_names or top in sys.stdlib_module_names or top == "harness":
             return False
         spec = self._find(top, None)
         origin = spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), None))
-        return bool(origin) and any(Path(str(origin)).resolve().is_relative_to(root) for root in self._roots)
+        if not origin:
+            return False
+        place = Path(str(origin)).resolve()
+        if any(place.is_relative_to(root) for root in self._roots):
+            return True
+        return not any(place.is_relative_to(folder) for folder in _INSTALLED)
 
     def _import(
         self,
@@ -116,14 +172,17 @@ class World:
         if level:
             package = (globals or {}).get("__package__") or ""
             name = importlib.util.resolve_name("." * level + name, package)
+        if name == "os" and (globals or {}).get("__name__", "").partition(".")[0] in _STANDARD:
+            return _os_without_fork_hooks()  # else each world would live for ever, and forks meet its locks
         if not self._is_private(name):
             return builtins.__import__(name, globals, locals, fromlist or (), 0)
         module = self.load(name)
         if not fromlist:
             return self.modules.get(name.partition(".")[0], module)
         if hasattr(module, "__path__"):
-            for item in fromlist:
-                if item != "*" and not hasattr(module, item):
+            names = getattr(module, "__all__", ()) if "*" in fromlist else fromlist
+            for item in names:
+                if not hasattr(module, item):
                     self._try_submodule(f"{name}.{item}")
         return module
 

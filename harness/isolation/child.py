@@ -19,7 +19,8 @@ from contextlib import suppress
 from typing import IO, Any
 
 from harness.findings import HarnessError, UsageError
-from harness.stages import StageJob, run_stage
+from harness.job import StageJob
+from harness.stages import run_stage
 
 __all__ = ["main"]
 
@@ -29,13 +30,14 @@ _PROGRESS_S = 0.1
 class Speaker:
     """Writes events for the parent; progress is thinned out."""
 
-    def __init__(self, stream: IO[str]) -> None:
+    def __init__(self, stream: IO[str], word: str) -> None:
         self._stream = stream
+        self._word = word
         self._next = 0.0
 
     def say(self, event: str, **content: Any) -> None:
         """Write one event."""
-        self._stream.write(json.dumps({"event": event, **content}) + "\n")
+        self._stream.write(json.dumps({"event": event, "word": self._word, **content}) + "\n")
         self._stream.flush()
 
     def progress(self, executions: int, operations: int) -> None:
@@ -50,11 +52,12 @@ def main() -> None:
     """Run the job on standard input and leave without waiting for stuck threads."""
     stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what the implementation prints must not mix with events
-    speaker = Speaker(stream)
+    stacks = os.fdopen(os.dup(2), "w")  # descriptor 2 is the implementation's to close
     order = json.loads(sys.stdin.readline())
+    speaker = Speaker(stream, order["word"])
     job = StageJob.from_json(order["job"])
-    faulthandler.enable()
-    faulthandler.dump_traceback_later(order["deadline_s"], exit=True)
+    faulthandler.enable(stacks)
+    faulthandler.dump_traceback_later(order["deadline_s"], exit=True, file=stacks)
     _limit_memory(job.memory_mb)
     threading.Thread(target=_leave_with_parent, name="parent watch", daemon=True).start()
     measured = _start_coverage(job)
@@ -65,12 +68,15 @@ def main() -> None:
         speaker.say("usage", message=str(error))
     except HarnessError as error:
         speaker.say("error", message=str(error))
+    except MemoryError:
+        speaker.say("memory")
     except Exception as error:
         speaker.say("error", message=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
     if measured is not None:
         measured.stop()
         measured.save()
-    sys.stderr.flush()
+    with suppress(OSError, ValueError):
+        sys.stderr.flush()
     os._exit(0)
 
 

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import os
 import queue
+import secrets
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from harness.findings import Finding, HarnessError, Kind, StageReport, UsageError, Verdict
-from harness.stages import StageJob
+from harness.job import StageJob
 
 __all__ = ["run_isolated"]
 
@@ -25,6 +26,7 @@ _GRACE_S = 5.0
 _TICK_S = 0.1
 _FLOOD_BYTES = 64 * 1024 * 1024
 _TAIL_BYTES = 12_000
+_CHUNK_BYTES = 65_536
 
 Progress = Callable[[int, int], None]
 
@@ -41,68 +43,80 @@ def run_isolated(job: StageJob, deadline_s: float, progress: Progress) -> StageR
         try:
             ending = _converse(child, job, deadline_s, progress, output)
         finally:
-            child.kill()
-            child.wait()
-            for stream in (child.stdin, child.stdout):
-                if stream:
-                    stream.close()
+            _end(child)
         late = time.monotonic() - began >= deadline_s
         report = _account(job, ending, child.returncode, deadline_s if late else None, _tail(output))
     return dataclasses.replace(report, seconds=round(time.monotonic() - began, 3))
 
 
-def _start(output: IO[bytes]) -> subprocess.Popen[str]:
+def _start(output: IO[bytes]) -> subprocess.Popen[bytes]:
+    """The child, in a session of its own, so that what it starts can be ended with it."""
     return subprocess.Popen(
         [sys.executable, "-m", "harness.isolation.child"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=output,
-        text=True,
-        encoding="utf-8",
+        bufsize=0,
+        start_new_session=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
     )
 
 
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """End the child and what it started."""
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+    child.kill()
+    child.wait()
+    if child.stdin:
+        with contextlib.suppress(OSError):
+            child.stdin.close()
+
+
 def _converse(
-    child: subprocess.Popen[str], job: StageJob, deadline_s: float, progress: Progress, output: IO[bytes]
+    child: subprocess.Popen[bytes], job: StageJob, deadline_s: float, progress: Progress, output: IO[bytes]
 ) -> dict[str, Any]:
     """Hand over the job and listen; the child's last word, or how it fell silent."""
-    assert child.stdin
-    assert child.stdout
-    try:
-        child.stdin.write(json.dumps({"job": job.to_json(), "deadline_s": deadline_s}) + "\n")
-        child.stdin.flush()
-    except BrokenPipeError:
-        return {"event": "gone"}
+    word = secrets.token_hex(8)  # events carry it, so that nothing the implementation writes can pass for one
+    order = json.dumps({"job": job.to_json(), "deadline_s": deadline_s, "word": word}) + "\n"
     events: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(child.stdout, events), daemon=True).start()
+    threading.Thread(target=_listen, args=(child, word, events), daemon=True).start()
+    try:
+        assert child.stdin
+        child.stdin.write(order.encode())
+    except OSError:
+        return {"event": "gone"}
     last = time.monotonic() + deadline_s + _GRACE_S
     while time.monotonic() < last:
+        if os.fstat(output.fileno()).st_size > _FLOOD_BYTES:
+            return {"event": "flood"}
         try:
             event = events.get(timeout=_TICK_S)
         except queue.Empty:
-            if os.fstat(output.fileno()).st_size > _FLOOD_BYTES:
-                return {"event": "flood"}
+            if child.poll() is not None and events.empty():
+                return {"event": "gone"}  # something that it started may hold the channel open
             continue
         if event["event"] != "progress":
-            return _let_finish(child, event)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(timeout=_GRACE_S)  # a moment to save coverage and go
+            return event
         progress(event["executions"], event["operations"])
     return {"event": "hang"}
 
 
-def _let_finish(child: subprocess.Popen[str], event: dict[str, Any]) -> dict[str, Any]:
-    """Give the child a moment to save coverage and go."""
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        child.wait(timeout=_GRACE_S)
-    return event
-
-
-def _listen(stream: IO[str], events: queue.SimpleQueue[dict[str, Any]]) -> None:
-    for line in stream:
-        try:
-            events.put(json.loads(line))
-        except ValueError:
-            continue
+def _listen(child: subprocess.Popen[bytes], word: str, events: queue.SimpleQueue[dict[str, Any]]) -> None:
+    """Read events until the channel ends; closes it, as nobody else may while this reads."""
+    assert child.stdout
+    with child.stdout as stream:
+        rest = b""
+        while chunk := os.read(stream.fileno(), _CHUNK_BYTES):
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                with contextlib.suppress(ValueError):
+                    event = json.loads(line.decode("utf-8", "replace"))
+                    if isinstance(event, dict) and event.get("word") == word:
+                        events.put(event)
     events.put({"event": "gone"})
 
 
@@ -123,7 +137,9 @@ def _account(
     if event == "error":
         trace = ending.get("traceback", "")
         raise HarnessError(f"stage {job.stage}: {ending['message']}" + (f"\n{trace}" if trace else ""))
-    if event == "flood":
+    if event == "memory":
+        kind, message = Kind.CRASH, f"it used more than {job.memory_mb} MB of memory"
+    elif event == "flood":
         kind, message = Kind.CRASH, f"it printed more than {_FLOOD_BYTES // 1024 // 1024} MB"
     elif overran_s is not None:
         kind, message = (
@@ -131,15 +147,16 @@ def _account(
             f"the stage did not end within {overran_s:.0f} s; the stacks show where it was",
         )
     elif code < 0:
-        kind, message = Kind.CRASH, f"it crashed the process: {signal.Signals(-code).name}"
+        kind, message = Kind.CRASH, f"it crashed the process: {_signal_name(-code)}"
     else:
         kind, message = Kind.CRASH, f"it ended the process with exit code {code}"
-    finding = Finding(
-        kind,
-        "",
-        message,
-        job.stage,
-        evidence=(tail,) if tail else ("it printed nothing",),
-        reproduce=job.reproduce,
-    )
+    evidence = (tail,) if tail else ("it printed nothing",)
+    finding = Finding(kind, "", message, job.stage, evidence=evidence, reproduce=job.reproduce)
     return StageReport(job.stage, Verdict.VIOLATION, findings=(finding,))
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from harness.contracts.records import Contract, Mutant
 from harness.findings import Finding, StageReport, Verdict
-from harness.outcome import NOT_RUN, ClauseVerdict, GateReport, Listener
+from harness.outcome import NOT_RUN, UNDECIDED, ClauseVerdict, GateReport, Listener
 
 __all__ = ["TerminalListener", "clause_table", "contract_view", "finding_view", "gate_view", "kill_table"]
 
@@ -115,19 +115,32 @@ def clause_table(clauses: Sequence[ClauseVerdict], verbose: bool = False) -> Ren
     table.add_column("checked", justify="right", no_wrap=True)
     table.add_column("", overflow="fold")
     fine = [item for item in clauses if item.verdict is Verdict.OK]
-    left_out = [item for item in clauses if item.reason == NOT_RUN]
+    summed_up = {} if verbose else _groups(clauses)
     for item in clauses:
-        if verbose or (item.verdict is not Verdict.OK and item not in left_out):
+        if (item.verdict, item.reason if item.verdict is not Verdict.OK else "") not in summed_up:
             reason = {Verdict.OK: item.clause.norm, Verdict.VIOLATION: "see below"}.get(
                 item.verdict, item.reason
             )
             table.add_row(item.clause.id, _verdict(item.verdict), str(item.checked), reason)
-    if left_out and not verbose:
-        table.add_row(f"{len(left_out)} clauses", _verdict(Verdict.SKIPPED), "0", NOT_RUN)
-    if fine and not verbose:
-        total = sum(item.checked for item in fine)
-        table.add_row(f"{len(fine)} clauses", _verdict(Verdict.OK), str(total), "--verbose lists them")
+    for (verdict, reason), group in summed_up.items():
+        total = sum(item.checked for item in group)
+        told = reason or "--verbose lists them"
+        table.add_row(f"{len(group)} clauses", _verdict(verdict), str(total), told)
     return table
+
+
+_MANY = 6
+
+
+def _groups(clauses: Sequence[ClauseVerdict]) -> dict[tuple[Verdict, str], list[ClauseVerdict]]:
+    """Clauses that a row each would say the same of."""
+    groups: dict[tuple[Verdict, str], list[ClauseVerdict]] = {}
+    for item in clauses:
+        if item.verdict is Verdict.OK:
+            groups.setdefault((Verdict.OK, ""), []).append(item)
+        elif item.reason in (NOT_RUN, UNDECIDED):
+            groups.setdefault((item.verdict, item.reason), []).append(item)
+    return {key: group for key, group in groups.items() if key[1] != UNDECIDED or len(group) > _MANY}
 
 
 def finding_view(finding: Finding) -> RenderableType:

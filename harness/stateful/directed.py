@@ -75,7 +75,10 @@ def _runnable(surroundings: Surroundings, directed: Directed) -> bool:
     binding = surroundings.binding
     defaults = binding.contract.configuration
     for name, value in directed.configuration.items():
-        if (name, value) in binding.refused or (name in binding.missing and value != defaults[name]):
+        fixed = name in binding.missing or (
+            surroundings.clock is None and name in binding.contract.timed_bounds
+        )
+        if (name, value) in binding.refused or (fixed and value != defaults[name]):
             return False
     needs_clock = {"advance", "step wall clock", "fail allocation", "wait"}
     return surroundings.clock is not None or not any(step[0] in needs_clock for step in directed.steps)

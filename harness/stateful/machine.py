@@ -35,7 +35,8 @@ def machine_for(surroundings: Surroundings, progress: Progress, label: str) -> t
         "set_up": _set_up(surroundings),
     }
     for operation in contract.operations:
-        if operation.name not in surroundings.binding.missing:
+        in_time = surroundings.clock is not None or not operation.parks
+        if in_time and operation.name not in surroundings.binding.missing:
             for number in range(operation.weight):
                 body[f"{operation.name}_{number}"] = _operation_rule(operation)
     if surroundings.clock:
@@ -60,6 +61,7 @@ def _set_up(surroundings: Surroundings) -> Any:
         name: st.sampled_from([value for value in values if (name, value) not in refused])
         for name, values in contract.configuration_domains.items()
         if name not in surroundings.binding.missing
+        and (surroundings.clock is not None or name not in contract.timed_bounds)
     }
 
     creation = contract.operation(contract.creates)

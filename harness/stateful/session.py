@@ -8,13 +8,14 @@ run. Breaking a clause raises `ContractBroken`, an AssertionError.
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
 from harness.contracts.records import BLOCKED, Call, Malformed, Operation, Raised, described
-from harness.control.virtual import WouldBlock
+from harness.control.virtual import NeedsThreads, WouldBlock
 from harness.findings import Kind
 from harness.stateful.surroundings import Surroundings
 
@@ -110,7 +111,11 @@ class Session:
         self.steps.append((name, *self._symbolic(operation, arguments)))
         clock = self._surroundings.clock
         began, moves = (clock.now_ms, clock.moves) if clock else (0, 0)
+        if clock:
+            clock.begin_call()
+        started = time.perf_counter()
         response = self._invoke(call)
+        really_ms = (time.perf_counter() - started) * 1000
         elapsed = clock.now_ms - began if clock else None
         self.operations += 1
         failed = self._surroundings.take_failure()
@@ -119,6 +124,8 @@ class Session:
             self.states = tuple(self._model.failed(state, call) for state in self.states)
             self._note("raised MemoryError, made to fail by the harness")
             return response
+        if operation.parks and elapsed == 0 and really_ms >= 1:
+            self._suspect_real_time(call, response)
         self._judge(call, response, elapsed)
         if clock and operation.parks and clock.moves > moves:
             woken = clock.moves - moves
@@ -179,6 +186,13 @@ class Session:
             self._break(
                 self._model.owner(call.operation), f"{call.operation}: {error}", Kind.MALFORMED_ANSWER
             )
+
+    def _suspect_real_time(self, call: Call, response: Any) -> None:
+        """Raise NeedsThreads for a wait that would be right, had it waited on the clock that we move."""
+        virtual = [self._model.judge(state, call, response, 0).states for state in self.states]
+        untimed = [self._model.judge(state, call, response, None).states for state in self.states]
+        if any(untimed) and not any(virtual):
+            raise NeedsThreads(f"{call.operation} waits in real time, in code that is not the target's own")
 
     def _judge(self, call: Call, response: Any, elapsed: int | None) -> None:
         rulings = [self._model.judge(state, call, response, elapsed) for state in self.states]
@@ -244,7 +258,7 @@ class Session:
 
     def _shown(self, operation: Operation, arguments: Iterable[Any]) -> str:
         return ", ".join(
-            self._names.get(value, repr(value))
+            self._names.get(value, f"{self.contract.name}.unknown_id()")
             if parameter.domain.kind == "job"
             else _literal(getattr(value, "value", value))
             for parameter, value in zip(operation.parameters, arguments, strict=True)

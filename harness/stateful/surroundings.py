@@ -41,10 +41,16 @@ class Surroundings:
             binding.examine()
             return cls(binding, clock, allocations)
         except NeedsThreads as error:
-            binding = Binding(contract, target.factory(OrdinaryImporter()), adapter)
-            binding.examine()
-            binding.missing[VIRTUAL_TIME] = f"no virtual time: {error}"
-            return cls(binding, None, None)
+            return cls.in_real_time(target, contract, adapter, str(error))
+
+    @classmethod
+    def in_real_time(cls, target: Target, contract: Contract, adapter: Adapter, why: str) -> Surroundings:
+        """Import the target as anybody would; what needs virtual time is missing."""
+        target.prepare_path()
+        binding = Binding(contract, target.factory(OrdinaryImporter()), adapter)
+        binding.examine()
+        binding.missing[VIRTUAL_TIME] = f"no virtual time: {why}"
+        return cls(binding, None, None)
 
     def sabotaged(self, saboteur: Callable[[Any], Any]) -> Surroundings:
         """The same, with a planted bug."""

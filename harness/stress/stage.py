@@ -5,17 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.findings import ClauseTally, StageReport, Verdict
+from harness.job import StageJob
 from harness.scenario import Scenario
 from harness.stress.judge import StressJudge
 from harness.stress.noise import Noise
 from harness.stress.runner import ScenarioRun
 from harness.targets.subject import Binding
-
-if TYPE_CHECKING:
-    from harness.stages import StageJob
 
 __all__ = ["find_planted_race", "run_stress"]
 

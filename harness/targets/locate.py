@@ -110,11 +110,8 @@ class Target:
             module = importer.load_file(self.module, self.path) if self.path else importer.load(self.module)
         except ModuleNotFoundError as error:
             raise UsageError(self._not_found(error)) from error
-        except Exception as error:
-            raise UsageError(
-                f"target {self.text!r}: importing it raised {type(error).__name__}: {error} "
-                f"({innermost_line(error)})"
-            ) from error
+        except (Exception, SystemExit) as error:
+            raise UsageError(f"target {self.text!r}: importing it raised {told(error)}") from error
         value: Any = module
         for part in self.attribute.split("."):
             value = getattr(value, part, None)
@@ -133,7 +130,7 @@ class Target:
                 f"target {self.text!r}: no module named {error.name!r}; "
                 "is it installed in this environment, or below the working directory?"
             )
-        return f"target {self.text!r}: importing it raised {error} ({innermost_line(error)})"
+        return f"target {self.text!r}: importing it raised {told(error)}"
 
     def _no_attribute(self, module: ModuleType) -> str:
         near = difflib.get_close_matches(self.attribute, vars(module), 1)
@@ -141,10 +138,25 @@ class Target:
         return f"target {self.text!r}: {self.path or self.module} has no {self.attribute}{hint}"
 
 
+_LONGEST = 200
+_OURS = str(Path(__file__).resolve().parents[1])
+
+
 def innermost_line(error: BaseException) -> str:
-    """Where an exception was raised, as `file:line in function`."""
+    """Where an exception was raised, as `file:line in function`; the innermost line that is not ours."""
     frames = traceback.extract_tb(error.__traceback__)
-    if not frames:
-        return "no traceback"
-    last = frames[-1]
+    theirs = [frame for frame in frames if not frame.filename.startswith((_OURS, "<frozen importlib"))]
+    if not theirs:
+        return "no line of yours"
+    last = theirs[-1]
     return f"{last.filename}:{last.lineno} in {last.name}"
+
+
+def told(error: BaseException) -> str:
+    """An exception in one sentence: type, the beginning of its text, and where."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception as failure:  # an exception's own text may raise
+        text = f"<its text raised {type(failure).__name__}>"
+    text = text if len(text) <= _LONGEST else text[:_LONGEST] + " ..."
+    return f"{type(error).__name__}: {text} ({innermost_line(error)})"

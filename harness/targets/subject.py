@@ -13,8 +13,9 @@ from typing import Any
 
 from harness.contracts.adapter import Adapter
 from harness.contracts.records import Codec, Contract, Malformed, Operation, Raised
+from harness.control.virtual import NeedsThreads, WouldBlock
 from harness.findings import UsageError
-from harness.targets.locate import innermost_line
+from harness.targets.locate import innermost_line, told
 
 __all__ = ["Binding", "Subject"]
 
@@ -75,12 +76,9 @@ class Binding:
             }
             if configure is not None and later:
                 configure(**later)
-        except Exception as error:
+        except (Exception, SystemExit, WouldBlock) as error:
             shown = ", ".join(f"{name}={value}" for name, value in wanted.items())
-            raise UsageError(
-                f"making an implementation with {shown} raised {type(error).__name__}: {error} "
-                f"({innermost_line(error)})"
-            ) from error
+            raise UsageError(f"making an implementation with {shown} raised {told(error)}") from error
         return Subject(instance, self._bind(instance, keep))
 
     def examine(self) -> None:
@@ -88,6 +86,7 @@ class Binding:
 
         Raises UsageError when required operations are absent or answers cannot be read at all.
         """
+        self._check_adapter()
         answers: list[Any] = []
         subject = self.create(self.contract.configuration, answers.append)
         absent = [op.name for op in self.contract.operations if op.required and op.name not in subject.calls]
@@ -104,6 +103,25 @@ class Binding:
                 self.missing[operation.name] = f"no operation {operation.name}"
         self._examine_configuration(subject)
         self._examine_answers(subject, answers)
+
+    def _check_adapter(self) -> None:
+        """Our side of an adapter's mappings must name something; raises UsageError."""
+        operations = frozenset(operation.name for operation in self.contract.operations)
+        vocabulary = self.codec.vocabulary()
+        ours = {
+            "operations": (frozenset(self.adapter.operations), operations | {CONFIGURE}),
+            "arguments": (frozenset(self.adapter.arguments), operations),
+            "configuration": (frozenset(self.adapter.configuration), frozenset(self.contract.configuration)),
+            "fields": (frozenset(self.adapter.fields), vocabulary["fields"]),
+            "states": (frozenset(self.adapter.states.values()), vocabulary["states"]),
+        }
+        for table, (used, known) in ours.items():
+            unknown = sorted(used - known)
+            if unknown:
+                there_are = ", ".join(sorted(known))
+                raise UsageError(
+                    f"adapter: [{table}] knows no {unknown[0]!r} of ours; there are: {there_are}"
+                )
 
     def _configure(self, instance: Any) -> Callable[..., Any] | None:
         configure = getattr(instance, self.adapter.foreign_operation(CONFIGURE) or CONFIGURE, None)
@@ -128,12 +146,13 @@ class Binding:
         try:
             created = subject.call(creation.name, tuple(f"{p.domain.prefix}-0" for p in creation.parameters))
             job_id = None if isinstance(created, Raised) else self.contract.job_of(created)
-            if job_id is None:
-                return
-            seen = subject.call(self.contract.probe, (job_id,))
+            answers.clear()
+            seen = None if job_id is None else subject.call(self.contract.probe, (job_id,))
         except Malformed as error:
             raise UsageError(f"{error}; an adapter maps [fields], [states] and [exceptions]") from error
-        if not isinstance(seen, Raised):
+        except WouldBlock:
+            return
+        if answers and seen is not None and not isinstance(seen, Raised):
             for capability in self.codec.missing(answers[-1]):
                 self.missing[capability] = f"{self.contract.probe} shows no {capability.rpartition('.')[2]}"
 
@@ -169,14 +188,14 @@ class Binding:
                     answer = method(arguments[0])
                 else:
                     answer = method(*[encode(name, arguments[index]) for index, name in picks])
-            except (Exception, SystemExit) as error:
+            except _PASSING:
+                raise
+            except BaseException as error:
                 spoken = self.codec.exceptional(operation.name, error)
-                return (
-                    spoken[0] if spoken else Raised(type(error).__name__, str(error), innermost_line(error))
-                )
+                return spoken[0] if spoken else _raised(error)
             if keep is not None:
                 keep(answer)
-            return decode(answer)
+            return _read(decode, answer)
 
         return call
 
@@ -193,8 +212,29 @@ class Binding:
         room = _positional(method) if operation.name == self.contract.creates else None
         if room is not None and room < len(names):
             self.missing[names[0]] = f"{operation.name} takes no {names[0]}"
+            self.codec.silence(names[0])
             return names[len(names) - room :]
         return names
+
+
+_PASSING = (WouldBlock, NeedsThreads, KeyboardInterrupt)
+"""What says nothing about the call: it is for whoever runs it."""
+
+
+def _raised(error: BaseException) -> Raised:
+    kind, _, rest = told(error).partition(": ")
+    text, _, _ = rest.rpartition(" (")
+    return Raised(kind, text, innermost_line(error))
+
+
+def _read(decode: Callable[[Any], Any], answer: Any) -> Any:
+    """Read an answer; its attributes and comparisons are the implementation's code, and may do anything."""
+    try:
+        return decode(answer)
+    except (Malformed, *_PASSING):
+        raise
+    except BaseException as error:
+        raise Malformed(f"reading the answer raised {told(error)}") from error
 
 
 class _Any(frozenset[str]):

@@ -168,7 +168,7 @@ def test_a_mistake_is_one_sentence_that_names_the_file(written, text, said):
 
 def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path):
     """No file, and a folder in its place, are told like any mistake."""
-    with pytest.raises(UsageError, match="none.toml: No such file"):
+    with pytest.raises(UsageError, match=r"none\.toml: No such file"):
         Adapter.load(tmp_path / "none.toml")
     with pytest.raises(UsageError, match="directory"):
         Adapter.load(tmp_path)

@@ -36,9 +36,11 @@ def test_every_clause_of_the_catalogue_is_there_once():
 @pytest.mark.parametrize("clause", LEDGER.clauses, ids=lambda clause: clause.id)
 def test_a_clause_says_what_and_where(clause):
     """A clause has one sentence or two, known capabilities, and at least one stage that checks it."""
-    assert clause.norm.endswith(".") and "\n" not in clause.norm
+    assert clause.norm.endswith(".")
+    assert "\n" not in clause.norm
     assert clause.needs <= CAPABILITIES
-    assert clause.checked_by and set(clause.checked_by) <= {"sequential", "stress"}
+    assert clause.checked_by
+    assert set(clause.checked_by) <= {"sequential", "stress"}
 
 
 def test_sequential_clauses_have_directed_programs():

@@ -53,8 +53,8 @@ def test_waiting_out_a_remainder_in_floats_stays_within_a_millisecond(began, bud
 
 
 @pytest.mark.xfail(
-    reason="a limit: code that truncates the difference of two float times may read one millisecond less than passed, "
-    "and a job one past its time to live looks as if it were at it",
+    reason="a limit: code that truncates the difference of two float times may read a millisecond less than "
+    "passed, and a job one past its time to live looks as if it were at it",
     strict=True,
     raises=AssertionError,
 )

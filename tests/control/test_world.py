@@ -53,7 +53,8 @@ def test_relative_imports_resolve_here(write):
     world = package(
         write,
         init="from . import till\nfrom .till import Till",
-        till="from shop import stock\nfrom .stock import LEFT\nimport shop.stock as again\nclass Till: left = LEFT",
+        till="from shop import stock\nfrom .stock import LEFT\nimport shop.stock as again\n"
+        "class Till: left = LEFT",
         stock="import threading\nLEFT = 3",
     )
     shop = world.load("shop")
@@ -76,7 +77,7 @@ def test_circular_imports_resolve(write):
 
 
 def test_from_package_import_submodule(write):
-    """A submodule that nobody imported before is found by `from package import it`; an unknown name is not."""
+    """`from package import it` finds a submodule that nobody imported before, and no unknown name."""
     world = package(
         write,
         user="from shop import part\nfrom shop.deep import leaf",
@@ -121,8 +122,8 @@ def test_imports_inside_functions_resolve_here(write):
 
 
 @pytest.mark.xfail(
-    reason="dataclasses looks a string annotation up in sys.modules[cls.__module__]; private modules are not there: "
-    "every dataclass below `from __future__ import annotations` fails to import, and the target with it",
+    reason="dataclasses looks a string annotation up in sys.modules[cls.__module__]; private modules are not "
+    "there: a dataclass below `from __future__ import annotations` cannot be imported",
     strict=True,
     raises=AttributeError,
 )
@@ -248,7 +249,8 @@ def test_namespace_packages_below_packages_are_packages(write):
 def test_a_file_brings_its_siblings(write):
     """The modules beside a target's file are private, with what they import; others pass through."""
     folder = write(
-        maker="import json, threading\nimport beside\nfrom within.leaf import LEAF\ndef make(): return beside",
+        maker="import json, threading\nimport beside\nfrom within.leaf import LEAF\n"
+        "def make(): return beside",
         beside="import threading, time",
         within__leaf="LEAF = 1",
     )
@@ -283,13 +285,13 @@ WATCHED = (threading, time, queue, sys.modules["_thread"], sys.modules["builtins
 
 
 def test_the_interpreter_is_untouched(write):
-    """Loading a world changes no module of the interpreter's, and adds none of the private ones to sys.modules."""
+    """Loading a world changes no module of the interpreter's, and adds no private one to sys.modules."""
     import concurrent.futures.thread  # noqa: F401 - passes through below, so it is there before
 
     world = package(
         write, init="import concurrent.futures, threading, time, queue, sched", part="import threading"
     )
-    modules = {name: module for name, module in sys.modules.items()}
+    modules = dict(sys.modules)
     contents = [dict(vars(module)) for module in WATCHED]
     world.load("shop.part").threading.Event().wait(5)
     added = {name for name in set(sys.modules) - set(modules) if sys.modules[name].__spec__ is not None}
@@ -302,8 +304,8 @@ def test_the_interpreter_is_untouched(write):
 
 @pytest.mark.xfail(
     sys.version_info < (3, 13),
-    reason="the private threading calls the real _thread._set_sentinel at import, which takes over the sentinel of the "
-    "thread that imports it: before 3.13 joining that thread never returns",
+    reason="the private threading calls the real _thread._set_sentinel at import, which takes the sentinel of "
+    "the importing thread: before 3.13 joining that thread never returns",
     strict=True,
     raises=AssertionError,
 )
@@ -318,7 +320,7 @@ def test_a_world_may_be_made_in_any_thread():
 
 @pytest.mark.skipif(not hasattr(os, "register_at_fork"), reason="there is no fork here")
 @pytest.mark.xfail(
-    reason="private copies of threading and concurrent.futures register themselves with the interpreter's fork hooks: "
+    reason="private copies of threading and concurrent.futures register with the interpreter's fork hooks: "
     "each world lives for ever, and a fork in another thread meets a solo lock",
     strict=True,
     raises=AssertionError,

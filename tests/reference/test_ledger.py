@@ -93,9 +93,11 @@ def test_the_oldest_by_completion_goes_first(ledger):
     for job in (third, first, second):
         ledger.finish(job, "r")
     submitted(ledger)
-    assert [
-        (seen := ledger.snapshot(job)) and seen.state for job in (third, first, second)
-    ] == [None, JobState.DONE, JobState.DONE]
+    assert [(seen := ledger.snapshot(job)) and seen.state for job in (third, first, second)] == [
+        None,
+        JobState.DONE,
+        JobState.DONE,
+    ]
 
 
 STARTED = {
@@ -189,7 +191,7 @@ def test_admission_is_one_step(strand):
 
 
 def test_one_of_many_ends_a_job(strand):
-    """However many race to end a job, one wins, the slot is given back once, and the winner's result stays."""
+    """However many race to end a job, one wins, one slot is given back, and the winner's result stays."""
     ledger = Ledger(max_queue=1)
     [job] = submitted(ledger)
     start = threading.Barrier(12)
@@ -257,7 +259,7 @@ def test_configuring_is_for_before_the_first_job():
 
 
 @pytest.mark.xfail(
-    reason="configure makes new slots while a submit may hold one of the old: depth falls to -1 when that job ends",
+    reason="configure makes new slots while a submit may hold an old one: depth is -1 once that job ends",
     strict=True,
     raises=AssertionError,
 )

@@ -60,7 +60,8 @@ def impl(tmp_path):
     def write(body, head=""):
         shutil.copy(Path(reference.ledger.__file__), tmp_path / "original.py")
         path = tmp_path / "made.py"
-        text = f"import threading, time\nfrom original import JobState, Ledger\n{head}\nclass Made(Ledger):\n{body}\n"
+        imports = "import threading, time\nfrom original import JobState, Ledger"
+        text = f"{imports}\n{head}\nclass Made(Ledger):\n{body}\n"
         path.write_text(text, encoding="utf-8")
         return f"{path}:Made"
 

@@ -39,7 +39,7 @@ SHARED = """
 
 def test_state_shared_between_tables_is_reported(run, impl):
     """A bug that shows once per process is a finding of the directed programs, unshrunk."""
-    [finding, *_] = only(run(impl(SHARED.format(number=3))))
+    [finding, *_] = only(run(impl(SHARED.format(number=3)), examples=5))
     assert finding.clause == "AJT-TERM-ANY"
     compile(finding.program, "program", "exec")
 
@@ -73,13 +73,17 @@ def test_a_method_that_is_cancelled_is_an_exception_like_another(run, impl):
 
 def test_a_method_that_locks_itself_out_is_a_hang(run, impl):
     """A lock taken twice is seen at once, and named by the operation's clause."""
-    body = "    def finish(self, job_id, result):\n        with self._table:\n            return super().finish(job_id, result)"
+    body = """
+    def finish(self, job_id, result):
+        with self._table:
+            return super().finish(job_id, result)
+"""
     findings = only(run(impl(body), examples=5))
     assert ("AJT-TERM-ANY", Kind.HANG) in {(finding.clause, finding.kind) for finding in findings}
 
 
 @pytest.mark.xfail(
-    reason="examine lets WouldBlock out: a submit or snapshot that deadlocks ends the stage instead of being its finding",
+    reason="examine lets WouldBlock out: a submit or snapshot that deadlocks ends the stage, unreported",
     strict=True,
     raises=WouldBlock,
 )
@@ -115,12 +119,12 @@ class Lazy:
 
 
 @pytest.mark.xfail(
-    reason="subject._bound reads the answer outside of the try: what a field raises is the harness's own error",
+    reason="subject._bound reads the answer outside of the try: what a field raises is taken for our error",
     strict=True,
     raises=LookupError,
 )
 def test_a_field_that_raises_is_reported(run, impl):
-    """An answer with a property that raises is evidence against the implementation, not the end of the stage."""
+    """An answer with a property that raises is evidence, not the end of the stage."""
     [finding, *_] = only(run(impl(BAD_FIELD, head=LAZY), examples=5))
     assert "LookupError" in finding.message
 
@@ -152,8 +156,8 @@ def test_a_thread_in_the_constructor_means_real_time(surrounded, impl):
 
 
 @pytest.mark.xfail(
-    reason="in real time jobs still expire, but the model's clock stands still: a correct implementation is blamed "
-    "for a job_ttl_ms of 0 or 5; those values, or the bound itself, should be left out without a clock",
+    reason="in real time jobs still expire, but the model's clock stands still: a correct implementation is "
+    "blamed for a job_ttl_ms of 0 or 5; without a clock those should be left out",
     strict=True,
     raises=AssertionError,
 )
@@ -185,7 +189,7 @@ CLOCKED = """
 
 
 @pytest.mark.xfail(
-    reason="without a virtual clock generated programs still call wait with a budget of 30 s, and sleep it out",
+    reason="without a virtual clock generated programs still call wait with a budget of 30 s, and sleep",
     strict=True,
     raises=AssertionError,
 )
@@ -235,16 +239,16 @@ POLLING = """
 
 
 def test_a_wait_that_polls_is_told(surrounded, impl):
-    """A wait that looks again and again is a breach of the clause on notification, with the number of looks."""
+    """A wait that looks again and again breaks the clause on notification; the looks are counted."""
     session = Session(surrounded(impl(POLLING.format(seconds=0.005))), BOUNDS)
     job = session.submit("r", "p").job_id
-    with pytest.raises(ContractBroken, match="AJT-NOTIFY-INSIDE: wait woke 16 times .* it re-polls"):
+    with pytest.raises(ContractBroken, match=r"AJT-NOTIFY-INSIDE: wait woke 16 times .* it re-polls"):
         session.wait(job, "PENDING", 80)
 
 
 @pytest.mark.xfail(
-    reason="nothing bounds the moves of the virtual clock in one call: an unbounded wait that polls runs for ever, and "
-    "with it the stage (all directed programs end with such a wait); a yielding loop, sleep(0), does so too",
+    reason="nothing bounds the moves of the virtual clock in one call: an unbounded wait that polls runs for "
+    "ever, and with it the stage (each directed program ends so); a yielding loop, sleep(0), does so too",
     strict=True,
     raises=AssertionError,
 )
@@ -275,7 +279,7 @@ print(surroundings.clock is None or sys.modules[base.__module__] is not sys.modu
 
 
 @pytest.mark.xfail(
-    reason="only the target's own top-level package is private: what it inherits from another package of the user's waits "
+    reason="only the target's own top-level package is private: what it inherits from another package waits "
     "and reads clocks for real, in a session that counts virtual time: false findings, and hangs",
     strict=True,
     raises=AssertionError,
@@ -298,7 +302,7 @@ def test_a_base_class_from_another_package_is_in_the_same_world(impl, tmp_path):
 
 
 def test_a_planted_bug_is_found_around_any_implementation(surrounded):
-    """The canary: the reference, sabotaged, breaks the clause that the saboteur names; the original stays sound."""
+    """The canary: the sabotaged reference breaks the clause that the saboteur names, the original none."""
     surroundings = surrounded("reference.ledger:Ledger")
     sabotaged = surroundings.sabotaged(SABOTEURS["sequential"])
     [broken] = generated_failures(sabotaged, Progress(), "canary", 40, 1)
@@ -314,18 +318,19 @@ def test_refused_bounds_are_noted_and_not_used(run, impl):
             raise ValueError(f"max_queue is {max_queue}")
         super()._bound(max_queue, job_ttl_ms, max_completed)
 """
-    report = run(impl(body))
+    report = run(impl(body), examples=10)
     assert report.verdict is Verdict.OK
-    assert [
-        n.partition(":")[0] for n in report.notes
-    ] == ["configuration max_queue=-1 refused", "configuration max_queue=0 refused"]
+    assert [n.partition(":")[0] for n in report.notes] == [
+        "configuration max_queue=-1 refused",
+        "configuration max_queue=0 refused",
+    ]
     assert "AJT-ADMIT-ZERO" not in {tally.clause for tally in report.tallies}
 
 
 def test_a_smaller_implementation_is_checked_for_what_it_has(run, impl):
     """Missing operations are named as skipped, and the rest is checked."""
     body = "    wait = None\n    take_request = None\n    timeout = None\n"
-    report = run(impl(body))
+    report = run(impl(body), examples=10)
     assert (report.verdict, report.findings) == (Verdict.OK, ())
     assert {"wait: no operation wait", "take_request: no operation take_request"} < set(report.skipped)
     assert {"AJT-WAIT-COND", "AJT-TAKE-REQUEST"}.isdisjoint(tally.clause for tally in report.tallies)
@@ -333,7 +338,7 @@ def test_a_smaller_implementation_is_checked_for_what_it_has(run, impl):
 
 def test_integers_are_ids_too(run, impl):
     """An implementation whose ids are integers passes, also where an unknown id is asked for."""
-    report = run(impl("    def _next_id(self):\n        return next(self._sequence)"))
+    report = run(impl("    def _next_id(self):\n        return next(self._sequence)"), examples=10)
     assert (report.verdict, report.findings) == (Verdict.OK, ())
 
 

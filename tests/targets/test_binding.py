@@ -66,8 +66,8 @@ class Foreign:
 
 FOREIGN = Adapter(
     operations={
-        "submit": "enqueue", "finish": "complete", "snapshot": "look", "wait": "sleep_on", "queue_depth": "depth",
-        "fail": "", "configure": "setup",
+        "submit": "enqueue", "finish": "complete", "snapshot": "look", "wait": "sleep_on",
+        "queue_depth": "depth", "fail": "", "configure": "setup",
     },
     arguments={"finish": ("result", "job_id")},
     configuration={"max_queue": "capacity", "job_ttl_ms": "ttl_seconds", "max_completed": "keep"},
@@ -117,7 +117,7 @@ def test_a_property_is_an_operation(foreign):
 
 
 def test_configure_takes_what_the_factory_does_not(foreign):
-    """Bounds go to the factory where it takes them, and to `configure` (whatever its name) where it does not."""
+    """Bounds go to the factory where it takes them, and else to `configure`, whatever its name."""
     assert (foreign.instance.capacity, foreign.instance.kept) == (3, 2)
 
 
@@ -193,7 +193,11 @@ def test_bounds_may_all_go_to_configure():
 
 def test_a_factory_of_any_keywords_takes_the_bounds():
     """A factory with **kwargs takes all bounds itself."""
-    assert bind(lambda **bounds: Ledger(**bounds), Adapter()).create(BOUNDS).instance._max_completed == 2
+
+    def make(**bounds):
+        return Ledger(**bounds)
+
+    assert bind(make, Adapter()).create(BOUNDS).instance._max_completed == 2
 
 
 def test_refused_values_are_kept_with_their_reason():
@@ -216,7 +220,7 @@ def test_a_factory_that_raises_is_a_mistake():
 
 
 def test_required_operations_must_be_there():
-    """Without submit, finish or snapshot nothing can be checked; the sentence tells what is offered instead."""
+    """Without submit, finish or snapshot nothing can be checked; the sentence tells what there is."""
 
     class Queue:
         def enqueue(self, item): ...
@@ -311,7 +315,7 @@ def test_a_submit_of_a_payload_alone_gets_the_payload():
 
 
 @pytest.mark.xfail(
-    reason="the request id of an implementation that was never given one is held against ours: a false AJT-TAKE-REQUEST",
+    reason="the request id of an implementation that was never given one is held against ours: false blame",
     strict=True,
     raises=AssertionError,
 )

@@ -42,6 +42,7 @@ LEDGER = Contract(
     model=LedgerModel(),
     directed=DIRECTED,
     codec=LedgerCodec,
+    timed_bounds=frozenset({"job_ttl_ms"}),
     time_steps=_time_steps,
     last_calls=_last_calls,
     saboteurs=SABOTEURS,

@@ -72,8 +72,10 @@ class LedgerState(NamedTuple):
         return sum(not job.state.terminal for job in self.jobs)
 
     def replace_job(self, job: Job, last: str | None = None) -> LedgerState:
-        """This state with one job changed."""
-        jobs = tuple(job if other.id == job.id else other for other in self.jobs)
+        """This state with one job changed; what the clock alone says of it is not stored."""
+        jobs = tuple(
+            job._replace(maybe_gone=other.maybe_gone) if other.id == job.id else other for other in self.jobs
+        )
         return self._replace(jobs=jobs, last=self.last if last is None else last)
 
     def why_gone(self, job_id: Any) -> str:
@@ -139,7 +141,7 @@ def _evict(state: LedgerState, expired: set[Any]) -> LedgerState:
     evicted = expired | surplus
     gone = tuple((job.id, why if job.id in expired else "count") for job in state.jobs if job.id in evicted)
     jobs = tuple(
-        job._replace(maybe_gone=bound is None and job.state.terminal)
+        job._replace(maybe_gone=job.maybe_gone or (bound is None and job.state.terminal))
         for job in state.jobs
         if job.id not in evicted
     )

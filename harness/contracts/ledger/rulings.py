@@ -205,8 +205,15 @@ def _end(ending: JobState) -> Callable[[LedgerState, tuple[Any, ...], bool], Rul
             return Ruling((state._replace(last="absorbed"),), ("AJT-TERM-ABSORB",), "")
         if not response:
             return Ruling((), ("AJT-TERM-ANY",), f"True from {job.state.value}")
-        completions = state.completions + 1
-        ended = job._replace(state=ending, outcome=outcome, completed_at=state.now, completion=completions)
+        completions = (
+            state.completions + state.by_completion
+        )  # a number that nobody reads would tell states apart
+        ended = job._replace(
+            state=ending,
+            outcome=outcome,
+            completed_at=state.now,
+            completion=completions if state.by_completion else 0,
+        )
         after = state.replace_job(ended, "end")._replace(completions=completions)
         return Ruling((after,), ("AJT-TERM-ANY",), "")
 

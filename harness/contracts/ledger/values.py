@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from harness.contracts.adapter import plain_word
 from harness.contracts.records import Malformed
 
 __all__ = [
@@ -127,8 +128,17 @@ def word(value: Any) -> str:
     if isinstance(value, Enum):
         value = value.name
     if not isinstance(value, str):
-        raise Malformed(f"expected a word or an enum member, got {value!r} ({type(value).__name__})")
-    return value.rsplit(".", 1)[-1].upper().replace("-", "_").replace(" ", "_")
+        raise Malformed(f"expected a word or an enum member, got {shown(value)}")
+    return plain_word(value.rsplit(".", 1)[-1])
+
+
+def shown(value: Any) -> str:
+    """A foreign value for a message; its repr may do anything, and its failure is worth showing."""
+    try:
+        text = repr(value)
+    except Exception as error:
+        text = f"<repr raised {type(error).__name__}>"
+    return f"{text[:80]} ({type(value).__name__})"
 
 
 def read_state(value: Any, names: Mapping[str, str]) -> JobState:
@@ -138,4 +148,6 @@ def read_state(value: Any, names: Mapping[str, str]) -> JobState:
         return JobState(names.get(spoken, spoken))
     except ValueError:
         known = ", ".join(state.value for state in JobState)
-        raise Malformed(f"state {value!r} is none of {known}; map it under [states] of an adapter") from None
+        raise Malformed(
+            f"state {shown(value)} is none of {known}; map it under [states] of an adapter"
+        ) from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from typing import Any
 
 from harness.contracts.ledger.claims.facts import NEVER, Facts, facts_of
@@ -21,24 +21,33 @@ def ids_are_unique(played: Any, judge: Any) -> None:
 
 
 class Flight:
-    """How many jobs were in flight, at least and at most, at any time of a history."""
+    """How many jobs can have been in flight at some instant of an interval."""
 
     def __init__(self, facts: Facts) -> None:
         jobs = facts.jobs.values()
-        self.may_start = sorted(job.submit.called for job in jobs)
-        self.has_started = sorted(job.submit.returned for job in jobs)
-        self.may_end = sorted(job.may_end_from for job in jobs)
-        self.has_ended = sorted(job.has_ended_by for job in jobs)
-        self.seen_ended = sorted(job.seen_ended_by for job in jobs)
-        self.open = facts.open_submits
+        self._may_start = sorted(job.submit.called for job in jobs)
+        self._has_ended = sorted(job.has_ended_by for job in jobs)
+        self._seen_ended = sorted(job.seen_ended_by for job in jobs)
+        self._open = facts.open_submits
 
-    def at_least(self, called: int, returned: int) -> int:
-        """Jobs that were in flight during all of the interval."""
-        return max(bisect_right(self.has_started, called) - bisect_right(self.may_end, returned), 0)
+    def at_most(self, item: Any, seen: bool = False) -> int:
+        """Jobs possibly in flight during an operation; `seen` counts an end from when it was shown."""
+        ends = self._seen_ended if seen else self._has_ended
+        return bisect_right(self._may_start, item.returned) - bisect_left(ends, item.called) + self._open
 
-    def at_most(self, called: int, returned: int, ends: list[float]) -> int:
-        """Jobs that can have been in flight at some instant of the interval."""
-        return bisect_right(self.may_start, returned) - bisect_left(ends, called) + self.open
+
+def _certain(facts: Facts, items: list[Any]) -> list[tuple[Any, int]]:
+    """Each operation with the number of jobs that were in flight during all of it."""
+    starts = sorted((job.submit.returned, job.may_end_from) for job in facts.jobs.values())
+    ends: list[float] = []
+    position = 0
+    counted = []
+    for item in sorted(items, key=lambda item: item.called):
+        while position < len(starts) and starts[position][0] < item.called:
+            insort(ends, starts[position][1])
+            position += 1
+        counted.append((item, len(ends) - bisect_right(ends, item.returned)))
+    return counted
 
 
 def bound_is_kept(played: Any, judge: Any) -> None:
@@ -82,27 +91,22 @@ def rejections_are_due(played: Any, judge: Any) -> None:
     flight = Flight(facts)
     for item in facts.rejected:
         judge.check("AJT-ADMIT-REJECT", item.response.job_id is None, "a rejected submit gave an id", item)
-        most = flight.at_most(item.called, item.returned, flight.has_ended)
+        most = flight.at_most(item)
         judge.check(
             "AJT-ADMIT-CAS", most >= bound, f"rejected with at most {most} of {bound} slots taken", item
         )
         if most >= bound:
-            most = flight.at_most(item.called, item.returned, flight.seen_ended)
-            judge.check(
-                "AJT-DEPTH-WHEN",
-                most >= bound,
-                f"rejected although a terminal state had been shown: {most} of {bound}",
-                item,
-            )
+            most = flight.at_most(item, seen=True)
+            told = f"rejected although a terminal state had been shown: {most} of {bound}"
+            judge.check("AJT-DEPTH-WHEN", most >= bound, told, item)
 
 
 def depth_is_honest(played: Any, judge: Any) -> None:
     """Depth lies between what was certainly and what was possibly in flight (AJT-DEPTH-SCOPE, -ONCE)."""
     facts = facts_of(played)
     flight = Flight(facts)
-    for item in facts.depths:
-        least = flight.at_least(item.called, item.returned)
-        most = flight.at_most(item.called, item.returned, flight.has_ended)
+    for item, least in _certain(facts, facts.depths):
+        most = flight.at_most(item)
         judge.check(
             "AJT-DEPTH-ONCE", item.response >= least, f"depth {item.response} with {least} in flight", item
         )

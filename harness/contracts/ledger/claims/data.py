@@ -21,7 +21,7 @@ def payload_leaves_once(played: Any, judge: Any) -> None:
         judge.check(
             "AJT-TAKE-REQUEST", len(given) <= 1, f"the payload of {job_id!r} was handed out twice", *given
         )
-        if answered and not given:
+        if answered and not given and not job.open_takes:
             judge.check("AJT-TAKE-REQUEST", False, f"nobody got the payload of {job_id!r}", *answered)
         for item in given:
             same = item.response.payload == payload
@@ -43,14 +43,14 @@ def payload_leaves_once(played: Any, judge: Any) -> None:
 
 def _absent_too_early(job_id: Any, job: JobFacts, judge: Any) -> None:
     for item in job.takes:
-        due = job.may_end_from <= item.returned or item.called < job.submit.returned
+        due = job.may_end_from <= item.returned or job.too_early(item)
         judge.check("AJT-RET-NONTERM", due, f"job {job_id!r} is gone and had not ended", job.submit, item)
 
 
 def results_are_right(played: Any, judge: Any) -> None:
     """READY has the result that ended the job, every time (AJT-TAKE-RESULT)."""
     for job in facts_of(played).jobs.values():
-        results = {item.arguments[1] for item in job.attempts if item.operation == "finish"}
+        results = [item.arguments[1] for item in job.attempts if item.operation == "finish"]
         first: Any = None
         for read in job.reads:
             view = read.item.response

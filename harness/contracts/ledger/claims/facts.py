@@ -44,6 +44,20 @@ class JobFacts:
     runs: list[Any] = field(default_factory=list)  # transition_running, all
     reads: list[Read] = field(default_factory=list)
     takes: list[Any] = field(default_factory=list)
+    open_runs: list[Any] = field(default_factory=list)  # transition_running calls that never answered
+    open_takes: list[Any] = field(default_factory=list)  # take_request calls that never answered
+
+    def too_early(self, item: Any) -> bool:
+        """Whether a call came before the submit had certainly taken effect."""
+        return bool(item.called <= self.submit.returned)
+
+    @property
+    def may_start_from(self) -> float:
+        """The job is certainly not running before this time."""
+        starts = [item.called for item in self.runs if item.response] + [
+            item.called for item in self.open_runs
+        ]
+        return min(starts, default=NEVER)
 
     @property
     def may_end_from(self) -> float:
@@ -126,7 +140,10 @@ def _collect_on_job(facts: Facts, item: Any) -> None:
         if not open_or_raised:
             (job.ends if item.response else job.refusals).append(item)
     elif open_or_raised:
-        return
+        if name == "transition_running":
+            job.open_runs.append(item)
+        elif name == "take_request":
+            job.open_takes.append(item)
     elif name == "transition_running":
         job.runs.append(item)
     elif name == "take_request":

@@ -27,20 +27,12 @@ def ends_once(played: Any, judge: Any) -> None:
         judge.check(
             "AJT-TERM-ONCE-STRESS", len(job.ends) <= 1, f"job {job_id!r} was ended more than once", *job.ends
         )
-        for item in job.refusals:
-            judge.check(
-                "AJT-TERM-ANY",
-                job.may_end_from <= item.returned or _reused(job, item),
-                f"{item.operation} was refused although nobody had ended job {job_id!r}",
-                item,
-            )
-        if job.refusals and not job.attempts:
-            judge.check("AJT-TERM-ONCE-STRESS", False, f"job {job_id!r} was never ended", *job.refusals)
-
-
-def _reused(job: JobFacts, item: Any) -> bool:
-    """Whether the call named the job before its submit returned: then it may have come too early."""
-    return bool(item.called < job.submit.returned)
+        refusals = [item for item in job.refusals if not job.too_early(item)]
+        for item in refusals:
+            told = f"{item.operation} was refused although nobody had ended job {job_id!r}"
+            judge.check("AJT-TERM-ANY", job.may_end_from <= item.returned, told, item)
+        if refusals and not job.attempts:
+            judge.check("AJT-TERM-ONCE-STRESS", False, f"job {job_id!r} was never ended", *refusals)
 
 
 def starts_once(played: Any, judge: Any) -> None:
@@ -50,19 +42,13 @@ def starts_once(played: Any, judge: Any) -> None:
         judge.check(
             "AJT-RUN-FROM-PENDING", len(wins) <= 1, f"job {job_id!r} was started more than once", *wins
         )
-        first = min((item.called for item in wins), default=NEVER)
         for item in job.runs:
             if item.response:
                 late = job.has_ended_by < item.called
-                judge.check(
-                    "AJT-RUN-FROM-PENDING",
-                    not late,
-                    f"job {job_id!r} was started after it ended",
-                    *job.ends,
-                    item,
-                )
-            else:
-                due = min(first, job.may_end_from) <= item.returned or _reused(job, item)
+                told = f"job {job_id!r} was started after it ended"
+                judge.check("AJT-RUN-FROM-PENDING", not late, told, *job.ends, item)
+            elif not job.too_early(item):
+                due = min(job.may_start_from, job.may_end_from) <= item.returned
                 judge.check(
                     "AJT-RUN-FROM-PENDING", due, f"job {job_id!r} was pending and could not be started", item
                 )
@@ -101,10 +87,8 @@ def _never_back(job: JobFacts, judge: Any) -> None:
 def _not_ahead(job: JobFacts, read: Read, judge: Any) -> None:
     """A state is not shown before the call that leads to it."""
     if read.state is JobState.RUNNING:
-        started = min((item.called for item in job.runs if item.response), default=NEVER)
-        judge.check(
-            "AJT-STATE-ATOMIC", started <= read.item.returned, "RUNNING before it was started", read.item
-        )
+        started = job.may_start_from <= read.item.returned
+        judge.check("AJT-STATE-ATOMIC", started, "RUNNING before it was started", read.item)
     elif read.state is not None and read.state.terminal:
         calls = [item.called for item in job.attempts if ENDINGS[item.operation] is read.state]
         began = min(calls, default=NEVER)
@@ -120,7 +104,7 @@ def terminal_shows_payload(played: Any, judge: Any) -> None:
     """Snapshots are whole: payload with state, times in order and stable (AJT-ATOMIC-PUBLISH, AJT-TIMES)."""
     for job in facts_of(played).jobs.values():
         first: dict[str, Any] = {}
-        errors = {item.arguments[1] for item in job.attempts if item.operation != "finish"}
+        errors = [item.arguments[1] for item in job.attempts if item.operation != "finish"]
         for read in job.reads:
             seen = read.item.response
             if isinstance(seen, Snapshot):
@@ -128,7 +112,7 @@ def terminal_shows_payload(played: Any, judge: Any) -> None:
                 _stable(read.item, seen, first, judge)
 
 
-def _whole(item: Any, seen: Snapshot, errors: set[Any], judge: Any) -> None:
+def _whole(item: Any, seen: Snapshot, errors: list[Any], judge: Any) -> None:
     state = seen.state
     if seen.error is not MISSING:
         fits = seen.error in errors if state in (JobState.FAILED, JobState.TIMEOUT) else seen.error == ""
@@ -139,11 +123,14 @@ def _whole(item: Any, seen: Snapshot, errors: set[Any], judge: Any) -> None:
             "AJT-ATOMIC-PUBLISH", fits, f"{state.value} with completed_at {seen.completed_at!r}", item
         )
     if seen.submitted_at is not MISSING:
-        judge.check("AJT-TIMES", seen.submitted_at > 0, f"submitted_at {seen.submitted_at!r}", item)
+        judge.check("AJT-TIMES", _later(seen.submitted_at, 0), f"submitted_at {seen.submitted_at!r}", item)
         if seen.completed_at is not MISSING and state.terminal and seen.completed_at != 0:
-            judge.check(
-                "AJT-TIMES", seen.completed_at >= seen.submitted_at, "completed before it was submitted", item
-            )
+            ordered = seen.completed_at == seen.submitted_at or _later(seen.completed_at, seen.submitted_at)
+            judge.check("AJT-TIMES", ordered, "completed before it was submitted", item)
+
+
+def _later(time: Any, other: Any) -> bool:
+    return isinstance(time, (int, float)) and isinstance(other, (int, float)) and time > other
 
 
 def _stable(item: Any, seen: Snapshot, first: dict[str, Any], judge: Any) -> None:
@@ -153,10 +140,8 @@ def _stable(item: Any, seen: Snapshot, first: dict[str, Any], judge: Any) -> Non
         shown |= {"completed_at": seen.completed_at, "error": seen.error}
     for name, value in shown.items():
         earlier = first.setdefault(name, (value, item))
-        holds = earlier[0] == value
-        judge.check(
-            "AJT-ATOMIC-PUBLISH", holds, f"{name} {value!r} here and {earlier[0]!r} there", earlier[1], item
-        )
+        told = f"{name} {value!r} here and {earlier[0]!r} there"
+        judge.check("AJT-ATOMIC-PUBLISH", earlier[0] == value, told, earlier[1], item)
 
 
 class _Sweeps:
@@ -174,45 +159,48 @@ class _Sweeps:
 
 
 def nothing_is_lost(played: Any, judge: Any) -> None:
-    """A job is only absent once it has ended and a later submit can have evicted it (AJT-RET-NONTERM)."""
+    """A job is only absent once it has ended, and expired or evicted (AJT-RET-NONTERM, AJT-RET-LAZY)."""
     facts = facts_of(played)
     sweeps = _Sweeps([*facts.accepted, *facts.rejected])
     for job_id, job in facts.jobs.items():
         for read in job.reads:
             item = read.item
-            if read.state is not None or item.called < job.submit.returned:
+            if read.state is not None or job.too_early(item):
                 continue
             ended = job.may_end_from <= item.returned
             judge.check(
                 "AJT-RET-NONTERM", ended, f"job {job_id!r} is gone and had not ended", job.submit, item
             )
-            if ended:
-                swept = sweeps.possible(job.may_end_from, item.returned)
-                judge.check(
-                    "AJT-RET-LAZY",
-                    swept or facts.open_submits > 0,
-                    f"job {job_id!r} is gone and nothing swept",
-                    item,
-                )
+            if ended and not _may_have_expired(played, job, item):
+                swept = sweeps.possible(job.may_end_from, item.returned) or facts.open_submits > 0
+                judge.check("AJT-RET-LAZY", swept, f"job {job_id!r} is gone and nothing swept", item)
+
+
+def _may_have_expired(played: Any, job: JobFacts, item: Any) -> bool:
+    """Whether the time to live can have passed, which reads may honour without a sweep (A13)."""
+    if "job_ttl_ms" in played.missing:
+        return True
+    return bool(item.returned - job.may_end_from >= played.configuration["job_ttl_ms"] * 1_000_000)
 
 
 def retention_is_bounded(played: Any, judge: Any) -> None:
     """After the closing submit, at most max_completed terminal jobs are readable (AJT-RET-LRU)."""
     facts = facts_of(played)
-    closing = [item for item in facts.accepted if item.client.startswith(AUDITOR)]
+    during = max((item.called for item in played.history if not _auditing(item)), default=0)
+    closing = [item for item in facts.accepted if _auditing(item) and item.called > during]
     if "max_completed" in played.missing or not closing:
         return
     bound = played.configuration["max_completed"]
-    kept = [
-        read.item
-        for job in facts.jobs.values()
-        for read in job.reads
-        if read.item.client.startswith(AUDITOR)
-        and read.item.operation == "snapshot"
-        and read.item.called > closing[-1].returned
-        and read.state is not None
-        and read.state.terminal
-    ]
-    judge.check(
-        "AJT-RET-LRU", len(kept) <= bound, f"{len(kept)} terminal jobs are kept, the bound is {bound}", *kept
-    )
+    kept = {}
+    for job_id, job in facts.jobs.items():
+        if job.has_ended_by >= closing[-1].called:
+            continue
+        for read in job.reads:
+            if _auditing(read.item) and read.item.called > closing[-1].returned and read.state is not None:
+                kept[job_id] = read.item
+    told = f"{len(kept)} terminal jobs are kept, the bound is {bound}"
+    judge.check("AJT-RET-LRU", len(kept) <= bound, told, *kept.values())
+
+
+def _auditing(item: Any) -> bool:
+    return bool(item.client.startswith(AUDITOR))

@@ -1,0 +1,60 @@
+"""One stage on one target, as plain data that crosses the process boundary as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from dataclasses import dataclass
+from typing import Any, Self
+
+__all__ = ["STAGES", "StageJob"]
+
+STAGES = ("canary", "sequential", "stress")
+"""The stages of a gate, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageJob:
+    """One stage on one target.
+
+    `examples` is the number of generated programs, `pace` the factor on every scenario's seconds,
+    `scenarios` the names to run (all if empty), `counts` the strands per role. `remember` is whether
+    Hypothesis' database is used. `coverage` is a data file to measure the implementation into, empty
+    for none. `adapter_file` and `budget` are as the user wrote them, for commands that reproduce a
+    finding.
+    """
+
+    stage: str
+    target: str
+    contract: str
+    adapter: dict[str, Any]
+    seed: int
+    examples: int
+    pace: float
+    stop_at_first: bool = False
+    remember: bool = True
+    scenarios: tuple[str, ...] = ()
+    counts: tuple[tuple[str, int], ...] = ()
+    soak_seconds: float | None = None
+    coverage: str = ""
+    memory_mb: int = 4096
+    adapter_file: str = ""
+    budget: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON value; `from_json` is its inverse."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        """Rebuild a job from `to_json`."""
+        counts = tuple((name, count) for name, count in value["counts"])
+        return cls(**{**value, "scenarios": tuple(value["scenarios"]), "counts": counts})
+
+    @property
+    def reproduce(self) -> str:
+        """The command that runs this stage again, alone."""
+        options = {"--adapter": self.adapter_file, "--budget": self.budget, "--seed": str(self.seed or "")}
+        words = ["harness", "gate", self.target, "--contract", self.contract, "--stage", self.stage]
+        words += [word for name, value in options.items() if value for word in (name, value)]
+        return shlex.join(words)
