@@ -22,10 +22,12 @@ def _open_table(strand: Strand) -> None:
     strand.shared.jobs = []
     strand.shared.waiting = []
     strand.shared.known = []
+    strand.shared.submitting = set()
 
 
 def submitter(strand: Strand) -> None:
-    """Submit as fast as the table admits."""
+    """Submit as fast as the table admits; runners stay until the last submitter has left."""
+    strand.shared.submitting.add(strand.index)
     while strand.running():
         job_id = submit(strand)
         if job_id is not None:
@@ -33,12 +35,13 @@ def submitter(strand: Strand) -> None:
             strand.shared.known.append(job_id)
         else:
             strand.pause(0.2)
+    strand.shared.submitting.discard(strand.index)
 
 
 def runner(strand: Strand) -> None:
     """Take jobs, work on them, end them in one of the three ways; drain after the soak."""
     waiting = strand.shared.waiting
-    while strand.running() or waiting:
+    while strand.running() or waiting or strand.shared.submitting:
         try:
             job_id = waiting.pop()
         except IndexError:

@@ -114,7 +114,6 @@ def clause_table(clauses: Sequence[ClauseVerdict], verbose: bool = False) -> Ren
     table.add_column("verdict", no_wrap=True)
     table.add_column("checked", justify="right", no_wrap=True)
     table.add_column("", overflow="fold")
-    fine = [item for item in clauses if item.verdict is Verdict.OK]
     summed_up = {} if verbose else _groups(clauses)
     for item in clauses:
         if (item.verdict, item.reason if item.verdict is not Verdict.OK else "") not in summed_up:

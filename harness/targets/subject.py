@@ -119,9 +119,7 @@ class Binding:
             unknown = sorted(used - known)
             if unknown:
                 there_are = ", ".join(sorted(known))
-                raise UsageError(
-                    f"adapter: [{table}] knows no {unknown[0]!r} of ours; there are: {there_are}"
-                )
+                raise UsageError(f"adapter: [{table}] has no {unknown[0]!r} to map; there are: {there_are}")
 
     def _configure(self, instance: Any) -> Callable[..., Any] | None:
         configure = getattr(instance, self.adapter.foreign_operation(CONFIGURE) or CONFIGURE, None)

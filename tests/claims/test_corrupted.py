@@ -211,7 +211,6 @@ def test_an_observable_corruption_is_reported(places, judged, corruption):
     assert found >= ENOUGH, f"only {found} places for {corruption}"
 
 
-@pytest.mark.xfail(strict=True, reason="Flight.at_least subtracts endings of jobs that it did not count")
 def test_a_depth_is_too_low_although_another_job_came_and_went(judged):
     """A job that comes and goes during a read does not excuse a depth that lacks another job."""
     history = [

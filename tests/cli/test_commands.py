@@ -13,7 +13,7 @@ import pytest
 from harness import gate as gates
 from harness.contracts import contract_named
 from harness.findings import HarnessError, StageReport, Verdict
-from harness.stages import scenarios_of
+from harness.scenario import installed_scenarios
 
 SOUND = "reference.ledger:Ledger"
 MUTANT = "reference.mutants.ledger.lifecycle:LateEndIsTrue"
@@ -33,7 +33,10 @@ def test_a_broken_ledger_exits_1(gate, folder):
     ending = gate(MUTANT, "--json", "out.json", "--junit", "out.xml", "--seed", "3", "--verbose")
     assert (1, "") == (ending.code, ending.err)
     assert "broken clause AJT-TERM-ABSORB" in ending.out
-    assert f"again: harness gate {MUTANT} --contract ledger --stage sequential --budget 2s --seed 3" in ending.out
+    assert (
+        f"again: harness gate {MUTANT} --contract ledger --stage sequential --budget 2s --seed 3"
+        in ending.out
+    )
     assert "A job is found under its id" in ending.out or "AJT-UNKNOWN" in ending.out
     outcome = json.loads((folder / "out.json").read_text())
     assert ("VIOLATION", MUTANT, "ledger", 3) == tuple(
@@ -47,7 +50,9 @@ def test_a_broken_ledger_exits_1(gate, folder):
 
 def test_an_undecided_gate_exits_3(harness, monkeypatch):
     """UNKNOWN is not green."""
-    monkeypatch.setattr(gates, "run_isolated", lambda job, limit, progress: StageReport(job.stage, Verdict.UNKNOWN))
+    monkeypatch.setattr(
+        gates, "run_isolated", lambda job, limit, progress: StageReport(job.stage, Verdict.UNKNOWN)
+    )
     assert 3 == harness("gate", SOUND).code
 
 
@@ -133,7 +138,7 @@ def test_scenarios_are_listed(harness):
     ending = harness("scenarios")
     lines = " ".join(ending.out.split())
     assert 0 == ending.code
-    assert [] == [one.name for one in scenarios_of("ledger") if f"{one.name}: " not in lines]
+    assert [] == [one.name for one in installed_scenarios("ledger") if f"{one.name}: " not in lines]
     assert "4 submitter, 2 runner, 3 poller, 2 waiter" in lines
 
 
@@ -164,8 +169,12 @@ def test_a_killed_mutant_certifies(harness, folder):
 
 def test_a_survivor_does_not_certify(harness, monkeypatch):
     """A mutant that no stage kills is listed, and the exit code is 3."""
-    monkeypatch.setattr(gates, "run_isolated", lambda job, limit, progress: StageReport(job.stage, Verdict.OK))
-    ending = harness("certify", "--mutant", "LateEndIsTrue", "--mutant", "D1StateBeforePayload", "--json", "-")
+    monkeypatch.setattr(
+        gates, "run_isolated", lambda job, limit, progress: StageReport(job.stage, Verdict.OK)
+    )
+    ending = harness(
+        "certify", "--mutant", "LateEndIsTrue", "--mutant", "D1StateBeforePayload", "--json", "-"
+    )
     assert 3 == ending.code
     assert ["LateEndIsTrue", "D1StateBeforePayload"] == json.loads(ending.out)["survivors"]
     assert "survives: LateEndIsTrue" in ending.err

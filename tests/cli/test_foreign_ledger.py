@@ -25,9 +25,13 @@ def test_the_book_is_sound(gate, book):
     rows = {row["id"]: row for row in outcome["clauses"]}
     assert "SKIPPED" == rows["AJT-TAKE-REQUEST"]["verdict"]
     assert "take_request: no operation take_request" == rows["AJT-TAKE-REQUEST"]["reason"]
-    assert {"OK"} == {rows[name]["verdict"] for name in (*BUGS, "AJT-WAIT-BUDGET", "AJT-RET-LRU", "AJT-UNKNOWN")}
+    assert {"OK"} == {
+        rows[name]["verdict"] for name in (*BUGS, "AJT-WAIT-BUDGET", "AJT-RET-LRU", "AJT-UNKNOWN")
+    }
     [stage] = outcome["stages"]
-    assert ["request_id", "take_request", "timeout"] == sorted(line.partition(":")[0] for line in stage["skipped"])
+    assert ["request_id", "take_request", "timeout"] == sorted(
+        line.partition(":")[0] for line in stage["skipped"]
+    )
 
 
 @pytest.mark.stress
@@ -61,7 +65,10 @@ def test_a_bug_in_it_comes_with_a_program_that_runs(gate, book, clause, bug):
     book.with_name("test_pasted.py").write_text(finding["program"])
     pasted = pytest_on("test_pasted.py", book.parent)
     assert 1 == pasted.returncode
-    assert f"ContractBroken: {clause}: " in pasted.stdout or f"{clause}: {finding['message'][:20]}" in pasted.stdout
+    assert (
+        f"ContractBroken: {clause}: " in pasted.stdout
+        or f"{clause}: {finding['message'][:20]}" in pasted.stdout
+    )
     book.write_text(sound)
     assert 0 == pytest_on("test_pasted.py", book.parent).returncode
 

@@ -164,7 +164,7 @@ def test_a_wait_takes_exactly_its_budget(both, kind, milliseconds):
     told, moved = both.outcome(TIMED_OUT[kind], both.threading, milliseconds / 1_000)
     assert told == ("returned", False)
     assert milliseconds == round(moved / 1_000_000)
-    assert abs(moved - milliseconds * 1_000_000) <= 2  # a remainder in floats
+    assert 0 <= moved - milliseconds * 1_000_000 <= 3 * 1_000  # late by a trifle, as real waits are
     assert 1 <= both.clock.moves <= 3
 
 

@@ -52,12 +52,6 @@ def test_waiting_out_a_remainder_in_floats_stays_within_a_millisecond(began, bud
     assert start + budget == clock.now_ms
 
 
-@pytest.mark.xfail(
-    reason="a limit: code that truncates the difference of two float times may read a millisecond less than "
-    "passed, and a job one past its time to live looks as if it were at it",
-    strict=True,
-    raises=AssertionError,
-)
 def test_a_truncated_difference_is_the_milliseconds_that_we_mean():
     """int((later - earlier) * 1000) gives the time that passed."""
     clock = VirtualTime()
@@ -99,7 +93,7 @@ def test_sleeping_moves_the_clock():
     sleep = clock.module().sleep
     before = clock.now_ns
     sleep(1.5)
-    assert before + 1_500_000_000 == clock.now_ns
+    assert 0 <= clock.now_ns - before - 1_500_000_000 < 1_000
     assert clock.moves == 1
 
 
@@ -112,11 +106,6 @@ def test_sleeping_refuses_what_the_real_sleep_refuses(seconds):
         VirtualTime().module().sleep(seconds)
 
 
-@pytest.mark.xfail(
-    reason="sleep(0) moves no clock, so `while monotonic() < deadline: sleep(0)` never ends, for real",
-    strict=True,
-    raises=AssertionError,
-)
 def test_every_sleep_moves_the_clock_a_little():
     """A loop that yields until a deadline gets there."""
     clock = VirtualTime()

@@ -8,7 +8,8 @@ from harness import stages as stages_of
 from harness.contracts.ledger.saboteurs import SABOTEURS
 from harness.findings import Verdict
 from harness.gate import conclude
-from harness.stages import StageJob, run_stage
+from harness.job import StageJob
+from harness.stages import run_stage
 from harness.stress import stage as stress
 
 JOB = StageJob("canary", "reference.ledger:Ledger", "ledger", {}, 1, 20, 0.1)

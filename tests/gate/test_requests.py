@@ -9,7 +9,7 @@ from harness.contracts.adapter import Adapter
 from harness.findings import StageReport, UsageError, Verdict
 from harness.gate import chosen_stages, run_gate
 from harness.outcome import BUDGETS, Budget, GateRequest, Listener, parse_budget, parse_seed
-from harness.stages import STAGES
+from harness.job import STAGES
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,9 @@ def test_a_budget_is_a_name_or_a_duration(text, expected):
     assert expected == parse_budget(text)
 
 
-@pytest.mark.parametrize("text", ["", "s", "fast", "Quick", "10", "10 d", "-1s", "0s", "nans", "infs", "1e999h", "1,5s"])
+@pytest.mark.parametrize(
+    "text", ["", "s", "fast", "Quick", "10", "10 d", "-1s", "0s", "nans", "infs", "1e999h", "1,5s"]
+)
 def test_a_wrong_budget_is_told(text):
     """What is neither a name nor a duration is repeated, with what it may be."""
     with pytest.raises(UsageError) as caught:

@@ -53,12 +53,6 @@ def test_a_parcel_is_sound(session_on, text):
     ],
     ids=["imported", "function", "subclass"],
 )
-@pytest.mark.xfail(
-    reason="control/world.py takes as private only the target's own folder or package: a ledger (or its base class) "
-    "from another package keeps the real clock and real locks, while its answers are held against virtual time. "
-    "Timed waits break AJT-WAIT-BUDGET, untimed ones hang the stage: a false VIOLATION",
-    strict=True,
-)
 def test_a_parcel_from_another_package_is_sound(session_on, text):
     """A file that makes an installed class is the usual factory; it is as sound as that class."""
     session = session_on(text)

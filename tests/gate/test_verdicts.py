@@ -58,14 +58,24 @@ def cases(decided, broken):
     crash = Finding(Kind.CRASH, "", "it crashed", "stress")
     return {
         "broken": ([decided("sequential", verdict=VIOLATION, findings=(found,))], VIOLATION, None),
-        "crashed": ([decided("sequential"), StageReport("stress", VIOLATION, findings=(crash,))], VIOLATION, None),
+        "crashed": (
+            [decided("sequential"), StageReport("stress", VIOLATION, findings=(crash,))],
+            VIOLATION,
+            None,
+        ),
         "broken beats unknown": (
-            [decided("canary", verdict=UNKNOWN, unmet=("found it",)), decided("stress", verdict=VIOLATION, findings=(found,))],
+            [
+                decided("canary", verdict=UNKNOWN, unmet=("found it",)),
+                decided("stress", verdict=VIOLATION, findings=(found,)),
+            ],
             VIOLATION,
             "canary: never happened: found it",
         ),
         "canary missed": (
-            [decided("canary", verdict=UNKNOWN, unmet=("stress found a planted race",)), decided("sequential")],
+            [
+                decided("canary", verdict=UNKNOWN, unmet=("stress found a planted race",)),
+                decided("sequential"),
+            ],
             UNKNOWN,
             "canary: never happened: stress found a planted race",
         ),
@@ -106,7 +116,10 @@ def test_a_broken_clause_says_how(conclude_of, decided, broken):
     """Its reason is the first finding's message, and other clauses stay as they were."""
     stage = decided("sequential", verdict=VIOLATION, findings=(broken(MUST), broken("AJT-TIMES")))
     report = conclude_of(stage)
-    assert (VIOLATION, f"{MUST} is broken") == (verdict_on(report, MUST).verdict, verdict_on(report, MUST).reason)
+    assert (VIOLATION, f"{MUST} is broken") == (
+        verdict_on(report, MUST).verdict,
+        verdict_on(report, MUST).reason,
+    )
     assert {MUST, "AJT-TIMES"} == {item.clause.id for item in report.clauses if item.verdict is VIOLATION}
 
 
@@ -144,7 +157,9 @@ def test_a_clause_that_lacks_what_it_needs_is_skipped_and_shown(conclude_of, dec
 def test_a_finding_on_a_skipped_clause_is_a_violation(conclude_of, decided, broken, ledger):
     """What was seen was seen."""
     clause = next(clause.id for clause in ledger.clauses if "wait" in clause.needs)
-    stage = decided("sequential", verdict=VIOLATION, findings=(broken(clause),), skipped=("wait: no operation wait",))
+    stage = decided(
+        "sequential", verdict=VIOLATION, findings=(broken(clause),), skipped=("wait: no operation wait",)
+    )
     assert VIOLATION is verdict_on(conclude_of(stage), clause).verdict
 
 
@@ -167,7 +182,8 @@ def test_a_chosen_scenario_leaves_other_clauses_skipped(conclude_of, decided, le
 
 
 @pytest.mark.xfail(
-    reason="gate.py conclude: OK although every clause was skipped; `harness gate T --stage canary` exits 0", strict=True
+    reason="gate.py conclude: OK although every clause was skipped; `harness gate T --stage canary` exits 0",
+    strict=True,
 )
 def test_a_gate_that_decided_nothing_is_not_ok(conclude_of):
     """The canary alone proves the gate, not the implementation."""
@@ -179,7 +195,9 @@ def test_a_gate_that_decided_nothing_is_not_ok(conclude_of):
 def test_findings_come_in_the_order_of_the_stages(conclude_of, decided, broken):
     """As they were run, and within a stage as it told them."""
     first, second, third = broken("AJT-TIMES"), broken(MUST), broken("AJT-ADMIT-CAS", "stress")
-    report = conclude_of(decided("sequential", findings=(first, second)), decided("stress", findings=(third,)))
+    report = conclude_of(
+        decided("sequential", findings=(first, second)), decided("stress", findings=(third,))
+    )
     assert (first, second, third) == report.findings
 
 
@@ -203,5 +221,7 @@ def test_the_worst_of_verdicts(verdicts, expected):
 
 def test_reports_survive_json(decided, broken):
     """What crosses the process boundary comes back as it was."""
-    stage = decided("stress", findings=(broken(MUST), advice()), unmet=("a",), skipped=("b: c",), notes=("d",))
+    stage = decided(
+        "stress", findings=(broken(MUST), advice()), unmet=("a",), skipped=("b: c",), notes=("d",)
+    )
     assert stage == StageReport.from_json(stage.to_json())

@@ -13,7 +13,7 @@ import pytest
 
 import reference.ledger
 from harness.isolation import parent
-from harness.stages import StageJob
+from harness.job import StageJob
 
 HEAD = """\
 import ctypes

@@ -43,11 +43,6 @@ def test_a_thread_left_running_holds_nobody_up(hostile, isolate, daemon):
     assert "starts a thread" in report.skipped[1]
 
 
-@pytest.mark.xfail(
-    reason="control/virtual.py NeedsThreads leaves an operation after the constructor unhandled: only "
-    "Surroundings.of, around examine(), knows that it means 'run in real time'",
-    strict=True,
-)
 def test_a_thread_started_by_an_operation_is_no_crash(hostile, isolate):
     """A sound ledger may start its thread when the first job ends."""
     report = isolate(hostile("threading.Thread(target=int).start()"), adapter=NO_WAIT)
@@ -62,7 +57,9 @@ def test_a_thread_started_by_an_operation_is_no_crash(hostile, isolate):
 def test_real_time_passes_for_the_model_too(hostile, monkeypatch):
     """In real time a job may have expired when the clock says so."""
     monkeypatch.setattr(sys, "path", list(sys.path))
-    text = BESIDE.format(daemon=True).replace("300_000", "job_ttl_ms").replace("16,", "16, job_ttl_ms=300_000,")
+    text = (
+        BESIDE.format(daemon=True).replace("300_000", "job_ttl_ms").replace("16,", "16, job_ttl_ms=300_000,")
+    )
     target = hostile("", text=text.replace("time.sleep, args=(1000,)", "int"))
     session = Session(
         Surroundings.of(Target.parse(target), contract_named("ledger"), Adapter()),
@@ -123,7 +120,7 @@ def test_a_forked_child_does_not_hold_the_gate_up(hostile, isolate, tmp_path, mo
 
 ORPHAN = """
 from harness.isolation.parent import run_isolated
-from harness.stages import StageJob
+from harness.job import StageJob
 
 run_isolated(StageJob("sequential", {target!r}, "ledger", {{}}, 0, 1, 0.01), 120, lambda *counts: None)
 """

@@ -258,11 +258,6 @@ def test_configuring_is_for_before_the_first_job():
     assert Submission(False, None) == ledger.submit("r", "p")
 
 
-@pytest.mark.xfail(
-    reason="configure makes new slots while a submit may hold an old one: depth is -1 once that job ends",
-    strict=True,
-    raises=AssertionError,
-)
 def test_configuring_during_the_first_submit_loses_no_slot(clock, monkeypatch):
     """A configure that meets a submit between its slot and its record is refused, or counts that slot."""
     ledger = Ledger(max_queue=2, clock=clock)

@@ -20,7 +20,9 @@ GOLDEN = Path(__file__).parent / "golden"
 
 CLAUSES = (
     Clause("TEA-HOT", "Tea is served hot.", Level.MUST, ("sequential", "stress")),
-    Clause("TEA-ONCE", "A cup is filled once, whoever asks for it and however often.", Level.MUST, ("stress",)),
+    Clause(
+        "TEA-ONCE", "A cup is filled once, whoever asks for it and however often.", Level.MUST, ("stress",)
+    ),
     Clause("TEA-MILK", "Milk is poured last.", Level.SHOULD, ("sequential",)),
     Clause("TEA-TIMER", "Tea steeps for its time.", Level.MUST, ("sequential",), frozenset({"virtual time"})),
 )
@@ -55,14 +57,19 @@ ONCE = Finding(
     reproduce="harness gate tea/pot.py:Pot --contract tea --stage stress --scenario party",
 )
 MILK = Finding(
-    Kind.BROKEN_CLAUSE, "TEA-MILK", "milk came first", "sequential", evidence=("Milk is poured last.",), advisory=True
+    Kind.BROKEN_CLAUSE,
+    "TEA-MILK",
+    "milk came first",
+    "sequential",
+    evidence=("Milk is poured last.",),
+    advisory=True,
 )
 CRASH = Finding(
     Kind.CRASH,
     "",
     "it crashed the process: SIGSEGV",
     "stress",
-    evidence=("Fatal Python error: Segmentation fault\n\n  File \"tea/pot.py\", line 12 in fill",),
+    evidence=('Fatal Python error: Segmentation fault\n\n  File "tea/pot.py", line 12 in fill',),
     reproduce="harness gate tea/pot.py:Pot --contract tea --stage stress",
 )
 
@@ -116,7 +123,8 @@ def gates(tea):
     """Gate reports by name."""
     request = GateRequest("tea/pot.py:Pot", "tea", seed=7)
     return {
-        name: conclude(request, tea, stages, COVERAGE if name == "covered" else {}) for name, stages in GATES.items()
+        name: conclude(request, tea, stages, COVERAGE if name == "covered" else {})
+        for name, stages in GATES.items()
     }
 
 
@@ -125,7 +133,9 @@ def shown():
     """What a renderable looks like on paper of some width; trailing blanks are nobody's business."""
 
     def show(renderable, width):
-        console = Console(file=io.StringIO(), width=width, highlight=False, color_system=None, legacy_windows=False)
+        console = Console(
+            file=io.StringIO(), width=width, highlight=False, color_system=None, legacy_windows=False
+        )
         console.print(renderable)
         return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())
 

@@ -17,8 +17,6 @@ from harness.report.console import TerminalListener, contract_view, finding_view
 GATES = ("ok", "violation", "unknown", "advice", "skipped", "covered")
 
 
-
-
 @pytest.mark.parametrize("width", [80, 200])
 @pytest.mark.parametrize("name", GATES)
 def test_a_gate_is_shown_as_agreed(gates, shown, golden, name, width):
@@ -40,7 +38,9 @@ def test_a_contract_is_shown_as_agreed(tea, shown, golden):
 def kills():
     """A kill table with one mutant that died and one that survives."""
     dead = Mutant("ColdTea", "TEA-HOT", "tea.mutants:ColdTea", "the kettle is off")
-    alive = Mutant("TheCupThatIsFilledTwiceIfTwoGuestsAskAtOnce", "TEA-ONCE", "tea.mutants:Twice", "a race", rare=True)
+    alive = Mutant(
+        "TheCupThatIsFilledTwiceIfTwoGuestsAskAtOnce", "TEA-ONCE", "tea.mutants:Twice", "a race", rare=True
+    )
     return kill_table([(dead, "sequential", "TEA-HOT", 3, 0.25), (alive, "", "", 12_345, 61.0)])
 
 
@@ -100,7 +100,8 @@ def test_square_brackets_in_a_reason_are_kept(tea, gates, shown, skipped):
 
 
 @pytest.mark.xfail(
-    reason="report/console.py _coverage: a file's name is a str, which the table takes for markup", strict=True
+    reason="report/console.py _coverage: a file's name is a str, which the table takes for markup",
+    strict=True,
 )
 def test_square_brackets_in_a_file_name_are_kept(gates, shown):
     """A folder may be called [red]."""

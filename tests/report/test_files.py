@@ -53,7 +53,9 @@ def test_json_has_its_keys(gates):
         "coverage",
     } == set(value)
     assert {"id", "level", "verdict", "checked", "reason"} == set(value["clauses"][0])
-    assert [clause.id for clause in gates["covered"].contract.clauses] == [row["id"] for row in value["clauses"]]
+    assert [clause.id for clause in gates["covered"].contract.clauses] == [
+        row["id"] for row in value["clauses"]
+    ]
 
 
 @pytest.mark.parametrize("name", GATES)
@@ -76,7 +78,8 @@ def test_junit_counts_what_it_holds(gates, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "red"), [("ok", False), ("violation", True), ("unknown", True), ("skipped", False), ("covered", False)]
+    ("name", "red"),
+    [("ok", False), ("violation", True), ("unknown", True), ("skipped", False), ("covered", False)],
 )
 def test_junit_is_red_when_the_gate_is_not_ok(gates, name, red):
     """CI that reads the file comes to the verdict that the exit code tells."""
@@ -152,7 +155,9 @@ def test_a_finding_as_text_is_whole(gates):
     assert [] == [part for part in parts if part not in text]
 
 
-@pytest.mark.xfail(reason="report/files.py finding_text leaves out `where`, the line that raised", strict=True)
+@pytest.mark.xfail(
+    reason="report/files.py finding_text leaves out `where`, the line that raised", strict=True
+)
 def test_a_finding_as_text_says_where(gates):
     """The line that raised an exception is what one looks for first."""
     finding = gates["violation"].findings[1]

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+import harness.stateful.session
 from harness.contracts.adapter import Adapter
 from harness.contracts.ledger import LEDGER
 from harness.contracts.ledger.saboteurs import SABOTEURS
-from harness.control.virtual import NeedsThreads, WouldBlock
+from harness.control.virtual import NeedsThreads
 from harness.findings import Kind, UsageError, Verdict
+from harness.job import StageJob
+from harness.stages import run_stage
 from harness.stateful.machine import machine_for
 from harness.stateful.progress import Progress
 from harness.stateful.session import ContractBroken, Session
@@ -60,11 +63,6 @@ def test_a_method_that_exits_is_an_exception_like_another(run, impl):
     assert "raised SystemExit: 7" in findings[0].message
 
 
-@pytest.mark.xfail(
-    reason="other BaseExceptions than SystemExit (asyncio.CancelledError, GeneratorExit) end the stage",
-    strict=True,
-    raises=GeneratorExit,
-)
 def test_a_method_that_is_cancelled_is_an_exception_like_another(run, impl):
     """Whatever a call raises, apart from an interrupt by the user, is a finding."""
     target = impl("    def take_request(self, job_id):\n        raise GeneratorExit")
@@ -82,11 +80,6 @@ def test_a_method_that_locks_itself_out_is_a_hang(run, impl):
     assert ("AJT-TERM-ANY", Kind.HANG) in {(finding.clause, finding.kind) for finding in findings}
 
 
-@pytest.mark.xfail(
-    reason="examine lets WouldBlock out: a submit or snapshot that deadlocks ends the stage, unreported",
-    strict=True,
-    raises=WouldBlock,
-)
 @pytest.mark.parametrize("operation", ["submit(self, request_id, payload)", "snapshot(self, job_id)"])
 def test_a_first_call_that_locks_itself_out_is_a_hang(run, impl, operation):
     """The same for the operations that are looked at before the stage begins."""
@@ -118,11 +111,6 @@ class Lazy:
 """
 
 
-@pytest.mark.xfail(
-    reason="subject._bound reads the answer outside of the try: what a field raises is taken for our error",
-    strict=True,
-    raises=LookupError,
-)
 def test_a_field_that_raises_is_reported(run, impl):
     """An answer with a property that raises is evidence, not the end of the stage."""
     [finding, *_] = only(run(impl(BAD_FIELD, head=LAZY), examples=5))
@@ -155,23 +143,11 @@ def test_a_thread_in_the_constructor_means_real_time(surrounded, impl):
     assert "__module__" in vars(type(surroundings.make(BOUNDS, print).instance))
 
 
-@pytest.mark.xfail(
-    reason="in real time jobs still expire, but the model's clock stands still: a correct implementation is "
-    "blamed for a job_ttl_ms of 0 or 5; without a clock those should be left out",
-    strict=True,
-    raises=AssertionError,
-)
-def test_real_time_is_no_reason_for_blame(surrounded, impl):
-    """A correct implementation in real time breaks no clause when jobs expire before the model thinks so."""
-    body = AT_ONCE.replace("super().__init__", "self.passed = 0; super().__init__") + CLOCKED
-    session = Session(surrounded(impl(body, head=LEAPING)), {**BOUNDS, "job_ttl_ms": 5})
-    job = session.submit("r", "p").job_id
-    session.finish(job, "x")
-    session.submit("r", "p")  # the time to live has passed, for real
-    try:
-        session.snapshot(job)
-    except ContractBroken as broken:
-        raise AssertionError(broken) from None
+def test_real_time_is_no_reason_for_blame(run, impl):
+    """A correct implementation in real time breaks no clause, though time passes that the model does not see."""
+    report = run(impl(AT_ONCE + CLOCKED, head=LEAPING), examples=20)
+    assert (report.verdict, report.findings) == (Verdict.OK, ())
+    assert {"AJT-RET-TTL", "AJT-WAIT-COND"}.isdisjoint(tally.clause for tally in report.tallies)
 
 
 LEAPING = """
@@ -180,19 +156,12 @@ class Leaping:
     def now_ms(self):
         Leaping.now += 10
         return Leaping.now
-    def wait(self, condition, timeout_ms):
-        Leaping.now += timeout_ms
 """
 CLOCKED = """
         self._clock = Leaping()
 """
 
 
-@pytest.mark.xfail(
-    reason="without a virtual clock generated programs still call wait with a budget of 30 s, and sleep",
-    strict=True,
-    raises=AssertionError,
-)
 def test_no_long_waits_in_real_time(surrounded, impl):
     """In real time no generated program waits for longer than a moment."""
     body = f"""
@@ -207,32 +176,57 @@ def test_no_long_waits_in_real_time(surrounded, impl):
     assert max(sys.modules["harness_target_made"].Made.budgets, default=0) <= 100
 
 
+def test_a_thread_that_is_started_late_means_real_time_too(impl):
+    """An implementation that starts its first thread at a finish or a wait is run in real time as well."""
+    late = STARTS.format(where="finish(self, job_id, result)", then="return super().finish(job_id, result)")
+    job = StageJob("sequential", impl(late), "ledger", {}, seed=1, examples=2, pace=1.0, remember=False)
+    report = run_stage(job, lambda executions, operations: None)
+    assert report.skipped == ("virtual time: no virtual time: the implementation starts a thread",)
+    assert (report.verdict, report.findings) == (Verdict.OK, ())
+
+
+class Stumbling:
+    """A machine on which each call takes two milliseconds."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        """Seconds, two thousandths more at each look."""
+        self.now += 0.002
+        return self.now
+
+
 @pytest.mark.xfail(
-    reason="only what submit and snapshot start is seen before the stage begins; later NeedsThreads ends it",
+    reason="an answer that comes at once, on a machine that stumbles for a millisecond, is taken for a wait in real "
+    "time: the stage falls back, and the breach is lost; the wait should have taken its budget for real",
     strict=True,
     raises=NeedsThreads,
 )
-def test_a_thread_that_is_started_late_means_real_time_too(run, impl):
-    """An implementation that starts its first thread at a finish or a wait is run in real time as well."""
-    late = STARTS.format(where="finish(self, job_id, result)", then="return super().finish(job_id, result)")
-    assert run(impl(late), examples=2).skipped == (
-        "virtual time: no virtual time: the implementation starts a thread",
-    )
+def test_a_slow_machine_does_not_hide_a_wait_that_does_not_wait(surrounded, impl, monkeypatch):
+    """A wait that returns at once breaks its clause, however slow the machine is."""
+    monkeypatch.setattr(harness.stateful.session, "time", Stumbling())
+    body = "    def wait(self, job_id, initial, timeout_ms):\n        return self.snapshot(job_id)"
+    session = Session(surrounded(impl(body)), BOUNDS)
+    job = session.submit("r", "p").job_id
+    with pytest.raises(ContractBroken, match="AJT-WAIT-BUDGET"):
+        session.wait(job, "PENDING", 30_000)
 
 
 POLLING = """
     polls = 0
 
     def wait(self, job_id, initial, timeout_ms):
+        initial = JobState(initial)
         deadline = time.monotonic() + timeout_ms / 1000
         while True:
             seen = self.snapshot(job_id)
-            if seen is None or seen.state.value != initial or seen.state.terminal:
+            if seen is None or seen.state is not initial or seen.state.terminal:
                 return seen
             if 0 < timeout_ms and time.monotonic() >= deadline - 0.001:
                 return seen
             Made.polls += 1
-            if Made.polls > 20_000:
+            if Made.polls > 200_000:
                 raise RuntimeError("nobody stopped the polling")
             time.sleep({seconds})
 """
@@ -246,12 +240,6 @@ def test_a_wait_that_polls_is_told(surrounded, impl):
         session.wait(job, "PENDING", 80)
 
 
-@pytest.mark.xfail(
-    reason="nothing bounds the moves of the virtual clock in one call: an unbounded wait that polls runs for "
-    "ever, and with it the stage (each directed program ends so); a yielding loop, sleep(0), does so too",
-    strict=True,
-    raises=AssertionError,
-)
 @pytest.mark.parametrize("seconds", [0.005, 0])
 def test_an_unbounded_wait_that_polls_is_stopped(surrounded, impl, seconds):
     """Polling without a budget is noticed and stopped by the harness, not by the implementation."""
@@ -278,12 +266,6 @@ print(surroundings.clock is None or sys.modules[base.__module__] is not sys.modu
 """
 
 
-@pytest.mark.xfail(
-    reason="only the target's own top-level package is private: what it inherits from another package waits "
-    "and reads clocks for real, in a session that counts virtual time: false findings, and hangs",
-    strict=True,
-    raises=AssertionError,
-)
 def test_a_base_class_from_another_package_is_in_the_same_world(impl, tmp_path):
     """Code of the user's that lies in two packages lives in one world, or in real time altogether."""
     impl("    pass")
@@ -356,3 +338,20 @@ def test_a_target_that_cannot_be_used_is_a_mistake(surrounded, impl):
     with pytest.raises(UsageError, match="it has request_id, payload"):
         surrounded(impl("    pass"), Adapter(arguments={"submit": ("load",)}))
     assert LEDGER.creates == "submit"
+
+
+@pytest.mark.xfail(
+    reason="after an injected failure every breach is put down to AJT-ADMIT-FAILSAFE, which is advice: also one that has "
+    "nothing to do with the slot, such as a wait that polls",
+    strict=True,
+    raises=AssertionError,
+)
+def test_an_injected_failure_is_not_blamed_for_everything(surrounded, impl):
+    """What breaks after a failed allocation, and would break without it, keeps its own clause."""
+    session = Session(surrounded(impl(POLLING.format(seconds=0.005))), BOUNDS)
+    session.fail_allocation()
+    session.submit("r", "p")
+    job = session.submit("r", "p").job_id
+    with pytest.raises(ContractBroken) as caught:
+        session.wait(job, "PENDING", 80)
+    assert caught.value.clause == "AJT-NOTIFY-INSIDE"
