@@ -36,13 +36,14 @@ def mutants_of(contract: str, names: Iterable[str] = ()) -> tuple[Mutant, ...]:
     if not entries:
         raise UsageError(f"no mutants are installed for contract {contract!r}")
     known = {mutant.name: mutant for entry in entries for mutant in entry.load()}
+    brief = {name.rpartition(".")[2]: mutant for name, mutant in known.items()}
     wanted = tuple(names)
-    unknown = [name for name in wanted if name not in known]
+    unknown = [name for name in wanted if name not in known and name not in brief]
     if unknown:
         raise UsageError(
             f"there is no mutant {unknown[0]!r} of {contract}; harness certify --list shows them"
         )
-    return tuple(known[name] for name in wanted) if wanted else tuple(known.values())
+    return tuple(known.get(name) or brief[name] for name in wanted) if wanted else tuple(known.values())
 
 
 def certify(

@@ -142,7 +142,7 @@ def gate(
     console = _console(stderr=json_file == "-")
     with TerminalListener(console, chosen_stages(request)) as listener:
         report = run_gate(request, listener)
-    console.print(gate_view(report, verbose))
+    console.print(gate_view(report, verbose), crop=False)  # commands are there to be copied
     if json_file:
         _write(json_file, json.dumps(gate_json(report), indent=2))
     if junit_file:

@@ -96,17 +96,16 @@ def conclude(
     if request.strict:
         reports = [_strictly(report) for report in reports]
     clauses = tuple(_clause_verdict(clause, reports, bool(request.scenarios)) for clause in contract.clauses)
-    reasons = [f"{report.stage}: never happened: {claim}" for report in reports for claim in report.unmet]
-    reasons += [
-        f"{item.clause.id}: {item.reason}"
-        for item in clauses
-        if item.verdict is Verdict.UNKNOWN and (item.clause.level is Level.MUST or request.strict)
-    ]
     verdict = Verdict.worst(report.verdict for report in reports)
+    reasons = [f"{report.stage}: never happened: {claim}" for report in reports for claim in report.unmet]
+    if verdict is not Verdict.VIOLATION:  # what stayed undecided is no news beside what is broken
+        reasons += [
+            f"{item.clause.id}: {item.reason}"
+            for item in clauses
+            if item.verdict is Verdict.UNKNOWN and (item.clause.level is Level.MUST or request.strict)
+        ]
     if verdict is Verdict.OK and reasons:
         verdict = Verdict.UNKNOWN
-    if verdict is Verdict.VIOLATION:
-        reasons = []  # what stayed undecided is no news beside what is broken
     return GateReport(request, contract, tuple(reports), clauses, verdict, tuple(reasons), coverage)
 
 

@@ -124,7 +124,7 @@ def clause_table(clauses: Sequence[ClauseVerdict], verbose: bool = False) -> Ren
     for (verdict, reason), group in summed_up.items():
         total = sum(item.checked for item in group)
         told = reason or "--verbose lists them"
-        table.add_row(f"{len(group)} clauses", _verdict(verdict), str(total), told)
+        table.add_row(f"{len(group)} clause{'s' * (len(group) > 1)}", _verdict(verdict), str(total), told)
     return table
 
 
@@ -139,7 +139,8 @@ def _groups(clauses: Sequence[ClauseVerdict]) -> dict[tuple[Verdict, str], list[
             groups.setdefault((Verdict.OK, ""), []).append(item)
         elif item.reason in (NOT_RUN, UNDECIDED):
             groups.setdefault((item.verdict, item.reason), []).append(item)
-    return {key: group for key, group in groups.items() if key[1] != UNDECIDED or len(group) > _MANY}
+    told = [(key, group) for key, group in groups.items() if key[1] != UNDECIDED or len(group) > _MANY]
+    return dict(sorted(told, key=lambda pair: pair[0][0] is Verdict.OK))
 
 
 def finding_view(finding: Finding) -> RenderableType:
@@ -161,7 +162,8 @@ def finding_view(finding: Finding) -> RenderableType:
             )
         )
     if finding.reproduce:
-        parts.append(Padding(Text.assemble("again: ", (finding.reproduce, "cyan")), (0, 0, 1, 2)))
+        command = Text.assemble("  again: ", (finding.reproduce, "cyan"), no_wrap=True, overflow="ignore")
+        parts += [command, Text()]
     return Group(*parts)
 
 

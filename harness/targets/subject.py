@@ -215,7 +215,7 @@ class Binding:
         return names
 
 
-_PASSING = (WouldBlock, NeedsThreads, KeyboardInterrupt)
+_PASSING = (WouldBlock, NeedsThreads)
 """What says nothing about the call: it is for whoever runs it."""
 
 

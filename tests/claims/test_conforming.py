@@ -165,17 +165,7 @@ MINIMAL = {
 }
 
 
-def known(names, reasons):
-    """The names as parameters, those with a reason as strict expected failures."""
-    return [
-        pytest.param(
-            name, marks=pytest.mark.xfail(strict=True, reason=reasons[name]) if name in reasons else ()
-        )
-        for name in names
-    ]
-
-
-@pytest.mark.parametrize("style", known(STYLES, FALSE_ALARMS))
+@pytest.mark.parametrize("style", STYLES)
 def test_conforming_histories_break_nothing(simulated, judged, style):
     """Whatever overlaps, fails, stays open or comes too early, a correct ledger breaks no clause."""
     for seed in range(HISTORIES):
@@ -185,7 +175,7 @@ def test_conforming_histories_break_nothing(simulated, judged, style):
         assert [] == breaches, f"style {style!r}, seed {seed}, {played.configuration}:\n{shown}"
 
 
-@pytest.mark.parametrize("name", known(MINIMAL, {name: case[0] for name, case in MINIMAL.items()}))
+@pytest.mark.parametrize("name", MINIMAL)
 def test_minimal_conforming_histories_break_nothing(judged, name):
     """The smallest histories that once raised a false alarm raise none."""
     _, history, others = MINIMAL[name]

@@ -253,8 +253,8 @@ def test_the_harness_is_never_imported_a_second_time():
 
 
 @pytest.mark.xfail(
-    reason="only the interpreter's own library folders count as installed: what lies in a user's site-packages or a "
-    "dist-packages is imported a second time, which extension packages do not survive",
+    reason="only the interpreter's own library folders count as installed: what lies in another "
+    "site-packages or dist-packages is imported a second time, which extension packages do not survive",
     strict=True,
     raises=AssertionError,
 )
@@ -272,7 +272,7 @@ def test_what_is_installed_elsewhere_passes_through(write, monkeypatch, library)
 
 
 @pytest.mark.xfail(
-    reason="a limit: a private module is in sys.modules only while its body runs; a dataclass made later fails",
+    reason="a limit: a private module is listed only while its body runs; a dataclass made later fails",
     strict=True,
     raises=AttributeError,
 )

@@ -1,0 +1,177 @@
+"""Clauses and stages as test items: what passes, fails and is skipped, with the gate run once."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.contracts import contract_named
+from harness.findings import Finding, Kind
+from harness.job import STAGES
+from harness.pytest_plugin import GateOutcome
+
+SOUND = "reference.ledger:Ledger"
+CLAUSES = [clause.id for clause in contract_named("ledger").clauses]
+
+
+def test_every_clause_and_every_stage_is_an_item(scenarios_on, calls):
+    """They all pass when every stage is fine, and the header says what is gated."""
+    session = scenarios_on(SOUND, "--harness-budget", "quick", "--harness-seed", "7", fake="")
+    assert 0 == session.code
+    assert dict.fromkeys([*CLAUSES, *STAGES], "PASSED") == session.outcomes
+    assert f"harness: {SOUND}, contract ledger, budget quick, seed 7" in session.out.splitlines()
+    assert [(stage, "7") for stage in STAGES] == [(stage, seed) for _, stage, seed in calls()]
+
+
+def test_without_a_target_the_items_are_skipped(run_pytest):
+    """`pytest --pyargs scenarios` alone is green and says what to pass."""
+    session = run_pytest("--pyargs", "scenarios", "-rs")
+    assert 0 == session.code
+    assert {"SKIPPED"} == set(session.outcomes.values())
+    assert "no implementation to gate: pass --harness-target" in session.out
+    assert "harness:" not in session.out.partition("collected")[0]
+
+
+def outcome(**told):
+    """What a gate came to, as a worker reads it: one clause, one stage, and what is told of them."""
+    clause = {
+        "id": "TEA",
+        "level": "MUST",
+        "verdict": "OK",
+        "checked": 1,
+        "reason": "",
+        **told.get("clause", {}),
+    }
+    stage = {"stage": "stress", "findings": [], "unmet": [], **told.get("stage", {})}
+    return GateOutcome({"clauses": [clause], "stages": [stage], "findings": told.get("findings", [])})
+
+
+def found(clause, **more):
+    """A finding in JSON."""
+    return Finding(Kind.CRASH, clause, "it crashed", "stress", **more).to_json()
+
+
+ADVICE = {"verdict": "UNKNOWN", "level": "SHOULD", "reason": "it crashed"}
+FAILS = {
+    "broken": ({"clause": {"verdict": "VIOLATION"}, "findings": [found("TEA")]}, "crash: it crashed"),
+    "undecided": ({"clause": {"verdict": "UNKNOWN", "reason": "no tea"}}, "TEA is UNKNOWN: no tea"),
+    "crashed": ({"stage": {"findings": [found("")]}}, "crash: it crashed"),
+    "missed": (
+        {"stage": {"unmet": ["a race", "a wait"]}},
+        "stress is UNKNOWN; never happened: a race; a wait",
+    ),
+}
+PASSES = {
+    "fine": {},
+    "advice": {"clause": ADVICE, "findings": [found("TEA", advisory=True)]},
+    "of another clause": {"stage": {"findings": [found("TEA")]}},
+    "of another stage": {"stage": {"stage": "canary", "unmet": ["a race"]}},
+}
+
+
+@pytest.mark.parametrize(("told", "said"), FAILS.values(), ids=FAILS)
+def test_what_is_wrong_fails_its_item(told, said):
+    """A broken or undecided clause fails its item; a crash or a missed canary the stage's."""
+    decided = outcome(**told)
+    with pytest.raises(pytest.fail.Exception) as caught:
+        decided.decide_clause("TEA")
+        decided.decide_stage("stress")
+    assert said == str(caught.value)
+    assert caught.value.pytrace is False
+
+
+@pytest.mark.parametrize("told", PASSES.values(), ids=PASSES)
+def test_what_is_fine_passes(told):
+    """Advice fails nothing, and nothing fails two items."""
+    outcome(**told).decide_clause("TEA")
+    outcome(**told).decide_stage("stress")
+
+
+def test_a_clause_that_lacks_what_it_needs_is_skipped_with_the_reason(scenarios_on):
+    """A missing operation is shown where users look for it."""
+    session = scenarios_on(SOUND, "-rs", fake="lacking")
+    needy = {clause.id for clause in contract_named("ledger").clauses if "wait" in clause.needs}
+    assert 0 == session.code
+    assert needy == {name for name, outcome in session.outcomes.items() if outcome == "SKIPPED"}
+    assert "wait: no operation wait" in session.out
+
+
+def test_a_target_that_cannot_be_used_fails_with_its_sentence(scenarios_on):
+    """What only the child can see is told by every item, in the words of the command line."""
+    session = scenarios_on("nothing_of_this_name:Ledger", "-k", "AJT-TIMES or canary")
+    assert 1 == session.code
+    assert {"AJT-TIMES": "FAILED", "canary": "FAILED"} == session.outcomes
+    assert 2 == session.out.count(
+        "\ntarget 'nothing_of_this_name:Ledger': no module named 'nothing_of_this_name'"
+    )
+
+
+def test_workers_share_one_gate(scenarios_on, calls):
+    """With -n 2 each item has its outcome, and the stages were run by one worker, once.
+
+    A broken clause fails alone, without a traceback; what is only advice passes.
+    """
+    session = scenarios_on(SOUND, "-n", "2", fake="broken")
+    assert 1 == session.code
+    assert {*CLAUSES, *STAGES} == set(session.outcomes)
+    assert ["AJT-TERM-ANY"] == [name for name, outcome in session.outcomes.items() if outcome != "PASSED"]
+    assert "broken clause: it was refused" in session.out
+    assert "Traceback" not in session.out
+    assert 1 == len({process for process, _, _ in calls()})
+    assert list(STAGES) == [stage for _, stage, _ in calls()]
+
+
+PER_WORKER = """
+import pathlib
+import time
+
+import pytest
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_seed(request, number):
+    from harness import pytest_plugin
+
+    time.sleep(0.1)
+    worker = request.config.workerinput["workerid"]
+    with open(pathlib.Path(__file__).parent / "seeds.txt", "a") as seeds:
+        seeds.write(f"{worker} {pytest_plugin._seed(request.config)}\\n")
+"""
+
+
+def test_a_random_seed_is_the_same_for_all_workers(run_pytest, tmp_path):
+    """It is drawn once, by the session that the user started, and is not the default."""
+    (tmp_path / "test_seeds.py").write_text(PER_WORKER)
+    session = run_pytest("test_seeds.py", "-n", "2", "--harness-target", SOUND, "--harness-seed", "random")
+    assert 0 == session.code
+    noted = [line.split() for line in (tmp_path / "seeds.txt").read_text().splitlines()]
+    assert {"gw0", "gw1"} == {worker for worker, _ in noted}
+    [seed] = {seed for _, seed in noted}
+    assert int(seed) > 0
+
+
+def test_a_random_seed_is_drawn_and_printed(scenarios_on, calls):
+    """The header has the seed that the stages got. Chosen items do not change that the gate is whole."""
+    session = scenarios_on(SOUND, "--harness-seed", "random", "-k", "AJT-TIMES or AJT-SNAPSHOT", fake="")
+    assert {"AJT-TIMES": "PASSED", "AJT-SNAPSHOT": "PASSED"} == session.outcomes
+    [seed] = {seed for _, _, seed in calls()}
+    assert f", seed {seed}\n" in session.out
+    assert "0" != seed
+
+
+@pytest.mark.stress
+def test_the_reference_passes(scenarios_on):
+    """The whole gate of a sound ledger as items, shared by two workers."""
+    session = scenarios_on(SOUND, "--harness-budget", "quick", "-n", "2")
+    assert 0 == session.code
+    assert dict.fromkeys([*CLAUSES, *STAGES], "PASSED") == session.outcomes
+
+
+@pytest.mark.stress
+def test_a_mutant_fails_with_its_clause(scenarios_on):
+    """A bug that one strand shows fails its clause's item, with program and command."""
+    mutant = "reference.mutants.ledger.lifecycle:LateEndIsTrue"
+    session = scenarios_on(mutant, "--harness-budget", "0.5s")
+    assert 1 == session.code
+    assert "FAILED" == session.outcomes["AJT-TERM-ABSORB"]
+    assert "def test_ajt_term_absorb():" in session.out
+    assert f"again: harness gate {mutant} --contract ledger --stage sequential" in session.out
