@@ -22,7 +22,7 @@ _OVERSHOOT_NS = (
     100  # every wait and step is a trifle late, as real ones are: truncated differences come out right
 )
 _YIELD_NS = 1_000
-_MOST_MOVES = 100_000  # within one call; whoever needs more is polling for something that will not come
+_MOST_MOVES = 10_000  # within one call; whoever needs more is polling for something that will not come
 _WALL_OFFSET_NS = 1_800_000_000 * 1_000_000_000
 
 
@@ -121,17 +121,21 @@ class _SoloLock:
         self._held = False
         self._strand = _thread.get_ident()
 
-    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+    def acquire(self, blocking: bool = True, timeout: float | None = -1) -> bool:
         if _thread.get_ident() != self._strand:
             raise NeedsThreads("a lock made in the single-strand world was used from another thread")
+        if timeout is None:
+            raise TypeError("a timeout is a number")
+        if not blocking and timeout != -1:
+            raise ValueError("can't specify a timeout for a non-blocking call")
+        if timeout < 0 and timeout != -1:
+            raise ValueError("timeout value must be a non-negative number")
         if not self._held:
             self._held = True
             return True
         if not blocking:
-            if timeout != -1:
-                raise ValueError("can't specify a timeout for a non-blocking call")
             return False
-        if timeout < 0:
+        if timeout == -1:
             raise WouldBlock("blocked for ever on a lock that nobody will release")
         self._clock.wait(timeout)
         return False

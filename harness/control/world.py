@@ -159,6 +159,8 @@ class World:
         place = Path(str(origin)).resolve()
         if any(place.is_relative_to(root) for root in self._roots):
             return True
+        if {"site-packages", "dist-packages"} & set(place.parts):
+            return False
         return not any(place.is_relative_to(folder) for folder in _INSTALLED)
 
     def _import(

@@ -70,6 +70,10 @@ class Session:
         self.broken: ContractBroken | None = None
         self._names: dict[Any, str] = {}
         self._fresh = 0
+        self._calling = ""
+        self._about_slots = {self.contract.creates} | {
+            operation.name for operation in self.contract.operations if not operation.parameters
+        }
         self._after_failure = False  # we broke something on purpose: what follows is about recovery
         self._answers: list[Any] = []
         self._stable: list[tuple[Operation, Any, Any, str]] = []
@@ -107,6 +111,7 @@ class Session:
             for parameter, value in zip(operation.parameters, arguments, strict=True)
         )
         call = Call(name, arguments)
+        self._calling = name
         self._write(operation, arguments)
         self.steps.append((name, *self._symbolic(operation, arguments)))
         clock = self._surroundings.clock
@@ -124,9 +129,6 @@ class Session:
             self.states = tuple(self._model.failed(state, call) for state in self.states)
             self._note("raised MemoryError, made to fail by the harness")
             return response
-        if operation.parks and elapsed == 0 and really_ms >= 1:
-            self._suspect_real_time(call, response)
-        self._judge(call, response, elapsed)
         if clock and operation.parks and clock.moves > moves:
             woken = clock.moves - moves
             self.checked[operation.parks] += 1
@@ -134,6 +136,9 @@ class Session:
                 self._break(
                     operation.parks, f"{name} woke {woken} times although nothing happened: it re-polls"
                 )
+        if operation.parks and elapsed == 0 and really_ms >= 1:
+            self._suspect_real_time(call, response, really_ms)
+        self._judge(call, response, elapsed)
         self._check_stable(call)
         if operation.stable and response is not BLOCKED and self._answers:
             self._stable.append((operation, self._answers[-1], response, self._shown_call(call)))
@@ -187,12 +192,16 @@ class Session:
                 self._model.owner(call.operation), f"{call.operation}: {error}", Kind.MALFORMED_ANSWER
             )
 
-    def _suspect_real_time(self, call: Call, response: Any) -> None:
-        """Raise NeedsThreads for a wait that would be right, had it waited on the clock that we move."""
-        virtual = [self._model.judge(state, call, response, 0).states for state in self.states]
-        untimed = [self._model.judge(state, call, response, None).states for state in self.states]
-        if any(untimed) and not any(virtual):
+    def _suspect_real_time(self, call: Call, response: Any, really_ms: float) -> None:
+        """Raise NeedsThreads for a wait that would be right, had its budget passed on the clock we move."""
+        budgets = [value for value in call.arguments if isinstance(value, int) and 0 < value <= really_ms]
+        if any(self._allowed(call, response, 0)) or not budgets:
+            return
+        if any(any(self._allowed(call, response, budget)) for budget in budgets):
             raise NeedsThreads(f"{call.operation} waits in real time, in code that is not the target's own")
+
+    def _allowed(self, call: Call, response: Any, elapsed_ms: int) -> list[bool]:
+        return [bool(self._model.judge(state, call, response, elapsed_ms).states) for state in self.states]
 
     def _judge(self, call: Call, response: Any, elapsed: int | None) -> None:
         rulings = [self._model.judge(state, call, response, elapsed) for state in self.states]
@@ -269,7 +278,7 @@ class Session:
 
     def _break(self, clause: str, message: str, kind: Kind = Kind.BROKEN_CLAUSE, where: str = "") -> Any:
         self.over = True
-        if self._after_failure:
+        if self._after_failure and self._calling in self._about_slots:
             clause = self.contract.recovery
         self._note(f"breaks {clause}")
         self.broken = ContractBroken.of(clause)(clause, message, kind, self, where)

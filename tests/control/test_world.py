@@ -252,12 +252,6 @@ def test_the_harness_is_never_imported_a_second_time():
     assert ledger.threading is world.load("threading")
 
 
-@pytest.mark.xfail(
-    reason="only the interpreter's own library folders count as installed: what lies in another "
-    "site-packages or dist-packages is imported a second time, which extension packages do not survive",
-    strict=True,
-    raises=AssertionError,
-)
 @pytest.mark.parametrize("library", ["site-packages", "dist-packages"])
 def test_what_is_installed_elsewhere_passes_through(write, monkeypatch, library):
     """A library is not the user's own code, in whichever folder for libraries it lies."""

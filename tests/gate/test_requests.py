@@ -8,8 +8,8 @@ from harness import coverage_report
 from harness.contracts.adapter import Adapter
 from harness.findings import StageReport, UsageError, Verdict
 from harness.gate import chosen_stages, run_gate
-from harness.outcome import BUDGETS, Budget, GateRequest, Listener, parse_budget, parse_seed
 from harness.job import STAGES
+from harness.outcome import BUDGETS, Budget, GateRequest, Listener, parse_budget, parse_seed
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,9 @@ def test_a_wrong_budget_is_told(text):
 
 
 @pytest.mark.xfail(
-    reason="outcome.py parse_budget accepts durations whose stage limit no timer can hold; the child then fails in "
-    "faulthandler.dump_traceback_later, outside of its `try`, and that is told as a crash of the implementation",
+    reason="outcome.py parse_budget accepts durations whose stage limit no timer can hold; the child "
+    "then fails in faulthandler.dump_traceback_later, outside of its `try`, and that is told as "
+    "a crash of the implementation",
     strict=True,
 )
 def test_a_budget_beyond_any_timer_is_told():
@@ -119,8 +120,8 @@ def test_a_wrong_request_starts_no_stage(stages, request_):
     ids=["scenario", "scenario without stress", "role", "role without stress"],
 )
 @pytest.mark.xfail(
-    reason="gate.py run_gate leaves scenarios and counts to the stress stage: unknown ones are told after the other "
-    "stages have run, whose outcome is lost, or never if stress does not run",
+    reason="gate.py run_gate leaves scenarios and counts to the stress stage: unknown ones are told "
+    "after the other stages have run, whose outcome is lost, or never if stress does not run",
     strict=True,
 )
 def test_unknown_scenarios_and_roles_are_told_beforehand(stages, decided, request_):

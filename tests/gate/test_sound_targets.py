@@ -8,6 +8,7 @@ import pytest
 
 import reference.ledger
 from harness.contracts.adapter import Adapter
+from harness.control import world
 from harness.stateful.session import Session
 from harness.stateful.surroundings import Surroundings
 from harness.targets.locate import Target
@@ -18,9 +19,10 @@ def session_on(tmp_path, in_process, ledger):
     """A session on what a file makes, which lies beside a copy of the reference."""
     shutil.copy(reference.ledger.__file__, tmp_path / "original.py")
 
-    def begin(text, **bounds):
+    def begin(text, adapter=None, **bounds):
         (tmp_path / "sound.py").write_text(text)
-        surroundings = Surroundings.of(Target.parse(f"{tmp_path / 'sound.py'}:make"), ledger, Adapter())
+        target = Target.parse(f"{tmp_path / 'sound.py'}:make")
+        surroundings = Surroundings.of(target, ledger, adapter or Adapter())
         return Session(surroundings, {**ledger.configuration, **bounds})
 
     return begin
@@ -44,25 +46,50 @@ def test_a_parcel_is_sound(session_on, text):
     session.submit("request", "payload")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "from reference.ledger import Ledger as make\n",
-        "from reference.ledger import Ledger\n\ndef make(**bounds):\n    return Ledger(**bounds)\n",
-        "from reference.ledger import Ledger\n\nclass make(Ledger):\n    pass\n",
-    ],
-    ids=["imported", "function", "subclass"],
+@pytest.fixture
+def elsewhere(tmp_path_factory, monkeypatch):
+    """A sound ledger that lies in no folder of the target's, but can be imported."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    shutil.copy(reference.ledger.__file__, folder / "ledger_from_elsewhere.py")
+    monkeypatch.syspath_prepend(folder)
+    return folder
+
+
+PARCELS = {
+    "imported": "from ledger_from_elsewhere import Ledger as make\n",
+    "function": "from ledger_from_elsewhere import Ledger\ndef make(**bounds):\n    return Ledger(**bounds)\n",
+    "subclass": "from ledger_from_elsewhere import Ledger\n\nclass make(Ledger):\n    pass\n",
+}
+
+
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize("text", PARCELS.values(), ids=PARCELS)
+def test_a_parcel_from_another_folder_is_sound(session_on, text):
+    """A file that makes a class of the user's own, from wherever, is as sound as that class."""
+    session = session_on(text)
+    job = session.submit("request", "payload").job_id
+    session.wait(job, "PENDING", 80)
+
+
+@pytest.mark.parametrize("text", PARCELS.values(), ids=PARCELS)
+@pytest.mark.xfail(
+    reason="control/world.py leaves installed packages public: a file that makes a class of one, or "
+    "derives from one, keeps the real clock and real locks, while its answers are held against "
+    "virtual time. Timed waits break AJT-WAIT-BUDGET, untimed ones hang the stage: a false "
+    "VIOLATION. Name such packages, or find that the waiting was real and run in real time",
+    strict=True,
 )
-def test_a_parcel_from_another_package_is_sound(session_on, text):
-    """A file that makes an installed class is the usual factory; it is as sound as that class."""
+def test_a_parcel_from_an_installed_package_is_sound(session_on, monkeypatch, elsewhere, text):
+    """The usual factory in a test folder makes what was installed into the environment."""
+    monkeypatch.setattr(world, "_INSTALLED", (*world._INSTALLED, elsewhere))
     session = session_on(text)
     job = session.submit("request", "payload").job_id
     session.wait(job, "PENDING", 80)
 
 
 @pytest.mark.xfail(
-    reason="targets/subject.py create(): bounds that the factory takes are not handed to `configure`, which puts its "
-    "defaults in their place when it is called for the others",
+    reason="targets/subject.py create(): bounds that the factory takes are not handed to `configure`, "
+    "which puts its defaults in their place when it is called for the others",
     strict=True,
 )
 def test_bounds_split_between_factory_and_configure_all_hold(session_on):
@@ -71,3 +98,23 @@ def test_bounds_split_between_factory_and_configure_all_hold(session_on):
     session = session_on(text, max_queue=1, job_ttl_ms=80)
     session.submit("request", "payload")
     session.submit("request", "payload")
+
+
+@pytest.mark.xfail(
+    reason="targets/subject.py _order(): a submit whose [arguments] leave out request_id neither misses "
+    "nor silences it, as one without [arguments] does; the implementation's own request id is "
+    "then held against ours",
+    strict=True,
+)
+def test_a_submit_without_a_request_id_is_sound(session_on):
+    """An adapter may say that submit takes the payload only; nobody can then ask for our request id."""
+    text = """\
+from original import Ledger
+
+class make(Ledger):
+    def submit(self, payload, priority=0):
+        return super().submit("none", payload)
+"""
+    session = session_on(text, Adapter(arguments={"submit": ("payload",)}))
+    job = session.submit("request", "payload").job_id
+    session.take_request(job)

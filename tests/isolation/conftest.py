@@ -58,7 +58,8 @@ def hostile(tmp_path, monkeypatch):
         given = signature.removeprefix("self, ")
         if text is None:
             body = textwrap.indent(textwrap.dedent(deed).strip(), " " * 8)
-            text = f"class Made(Ledger):\n    def {where}({signature}):\n{body}\n        return super().{where}({given})\n"
+            head = f"class Made(Ledger):\n    def {where}({signature}):\n"
+            text = f"{head}{body}\n        return super().{where}({given})\n"
         (tmp_path / "hostile.py").write_text(HEAD + textwrap.dedent(text))
         return f"{tmp_path / 'hostile.py'}:Made"
 

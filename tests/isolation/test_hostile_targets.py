@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import os
-import queue
 import signal
 
 import pytest
 
-from harness.findings import HarnessError, Kind, UsageError, Verdict
-from harness.isolation import parent
+from harness.findings import Kind, UsageError, Verdict
 
 # What it does, in which operation, and what the finding says: its kind, its message, and where it was.
 CRASHES = {
@@ -157,7 +153,7 @@ def test_what_cannot_be_used_at_all_is_a_usage_error(hostile, isolate, deed, whe
     ids=["constructor", "import"],
 )
 def test_an_exit_before_the_first_operation_names_its_line(hostile, isolate, text):
-    """`sys.exit` in a constructor or at the top of a module is the user's to mend: where is it?"""
+    """`sys.exit` in a constructor or at the top of a module is the user's to mend: the line is told."""
     with pytest.raises(UsageError, match=r"SystemExit: 3.*hostile\.py:\d+"):
         isolate(hostile("", text=text))
 
@@ -224,11 +220,6 @@ def test_a_forged_event_is_ignored_or_a_finding(hostile, isolate, line):
 
 
 @pytest.mark.stress
-@pytest.mark.xfail(
-    reason="isolation/child.py: faulthandler writes to descriptor 2, which is the implementation's to close; a copy of "
-    "it, kept beside the one for events, would still be open",
-    strict=True,
-)
 def test_the_stacks_of_a_hang_survive_a_closed_standard_error(hostile, isolate):
     """The evidence of a hang does not depend on the implementation's manners."""
     [finding] = isolate(hostile("os.closerange(1, 3)\nwhile True: pass"), deadline_s=4).findings

@@ -50,8 +50,8 @@ def test_a_thread_started_by_an_operation_is_no_crash(hostile, isolate):
 
 
 @pytest.mark.xfail(
-    reason="stateful/session.py passes no time in real time, so a time to live that runs out by itself looks like "
-    "an eviction too early: a false alarm for every ledger that starts a thread",
+    reason="stateful/session.py passes no time in real time, so a time to live that runs out by itself "
+    "looks like an eviction too early: a false alarm for every ledger that starts a thread",
     strict=True,
 )
 def test_real_time_passes_for_the_model_too(hostile, monkeypatch):
@@ -73,8 +73,8 @@ def test_real_time_passes_for_the_model_too(hostile, monkeypatch):
 
 
 @pytest.mark.xfail(
-    reason="isolation/parent.py ends the child only; a session of its own (start_new_session) and killpg would take "
-    "what it started along",
+    reason="isolation/parent.py ends the child only; a session of its own (start_new_session) and "
+    "killpg would take what it started along",
     strict=True,
 )
 def test_children_of_the_implementation_are_ended_too(hostile, isolate, ends, tmp_path):
@@ -98,11 +98,6 @@ def test_children_of_the_implementation_are_ended_too(hostile, isolate, ends, tm
 
 @pytest.mark.stress
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
-@pytest.mark.xfail(
-    reason="isolation/parent.py waits for the end of the events' channel, which a forked child holds open, and then "
-    "blocks in stream.close() behind the listening thread for as long as that child lives",
-    strict=True,
-)
 def test_a_forked_child_does_not_hold_the_gate_up(hostile, isolate, tmp_path, monkeypatch):
     """An implementation that forks and exits has crashed, whatever becomes of its child."""
     monkeypatch.setattr(parent, "_GRACE_S", 0.5)

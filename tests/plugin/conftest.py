@@ -31,7 +31,7 @@ def isolated(job, limit, progress):
     more = {}
     if what == "broken" and job.stage == "sequential":
         more["findings"] = (
-            Finding(Kind.BROKEN_CLAUSE, MUST, "it was refused", job.stage, evidence=("a fact",), reproduce="harness ..."),
+            Finding(Kind.BROKEN_CLAUSE, MUST, "it was refused", job.stage, evidence=("a fact",)),
             Finding(Kind.BROKEN_CLAUSE, SHOULD, "only advice", job.stage, advisory=True),
         )
     elif what == "lacking":

@@ -45,6 +45,12 @@ def outcome(**told):
     return GateOutcome({"clauses": [clause], "stages": [stage], "findings": told.get("findings", [])})
 
 
+def decide(gate):
+    """Decide the items of the clause and of the stage."""
+    gate.decide_clause("TEA")
+    gate.decide_stage("stress")
+
+
 def found(clause, **more):
     """A finding in JSON."""
     return Finding(Kind.CRASH, clause, "it crashed", "stress", **more).to_json()
@@ -71,10 +77,8 @@ PASSES = {
 @pytest.mark.parametrize(("told", "said"), FAILS.values(), ids=FAILS)
 def test_what_is_wrong_fails_its_item(told, said):
     """A broken or undecided clause fails its item; a crash or a missed canary the stage's."""
-    decided = outcome(**told)
     with pytest.raises(pytest.fail.Exception) as caught:
-        decided.decide_clause("TEA")
-        decided.decide_stage("stress")
+        decide(outcome(**told))
     assert said == str(caught.value)
     assert caught.value.pytrace is False
 
@@ -82,8 +86,7 @@ def test_what_is_wrong_fails_its_item(told, said):
 @pytest.mark.parametrize("told", PASSES.values(), ids=PASSES)
 def test_what_is_fine_passes(told):
     """Advice fails nothing, and nothing fails two items."""
-    outcome(**told).decide_clause("TEA")
-    outcome(**told).decide_stage("stress")
+    decide(outcome(**told))
 
 
 def test_a_clause_that_lacks_what_it_needs_is_skipped_with_the_reason(scenarios_on):

@@ -35,7 +35,7 @@ def test_tea_hot():
         "tea/pot.py:Pot",
         contract="tea",
     ) as tea:
-        cup1 = tea.pour("a request with a name that is long enough for the line to be folded at eighty columns")
+        cup1 = tea.pour("a request with a name that is long enough for the line to be folded at eighty")
         tea.drink(cup1)  # breaks TEA-HOT
 """
 HOT = Finding(

@@ -50,8 +50,8 @@ def test_a_kill_table_is_shown_as_agreed(kills, shown, golden):
 
 
 @pytest.mark.xfail(
-    reason="report/console.py kill_table: min_width=34 and no_wrap leave no room for the last columns at 80, which "
-    "are cut off",
+    reason="report/console.py kill_table: min_width=34 and no_wrap leave no room for the last columns "
+    "at 80, which are cut off",
     strict=True,
 )
 def test_a_narrow_kill_table_is_whole(kills, shown):
@@ -68,7 +68,7 @@ def test_nothing_is_wider_than_the_paper(gates, shown, name, width):
 
 
 def test_a_finding_is_whole(gates, shown):
-    """Whatever the width, message, evidence, place, program and command of a finding are there, in this order."""
+    """Message, evidence, place, program and command of a finding are there, in this order."""
     finding = gates["violation"].findings[0]
     text = "".join(shown(finding_view(finding), 80).split())
     parts = [finding.clause, finding.message, *finding.evidence, finding.program, finding.reproduce]
@@ -85,8 +85,9 @@ def test_square_brackets_in_a_finding_are_kept(gates, shown):
 
 @pytest.mark.parametrize("skipped", ["virtual time: no [red]clock", "virtual time: no [/clock]"])
 @pytest.mark.xfail(
-    reason="report/console.py clause_table: a reason is a str, which the table takes for markup: [red] is lost and "
-    "[/x] raises MarkupError, so that the whole result of a gate is lost; rich.text.Text would keep both",
+    reason="report/console.py clause_table: a reason is a str, which the table takes for markup: [red] "
+    "is lost and [/x] raises MarkupError, so that the whole result of a gate is lost; "
+    "rich.text.Text would keep both",
     strict=True,
 )
 def test_square_brackets_in_a_reason_are_kept(tea, gates, shown, skipped):

@@ -89,8 +89,8 @@ def test_junit_is_red_when_the_gate_is_not_ok(gates, name, red):
 
 
 @pytest.mark.xfail(
-    reason="report/files.py junit_xml: an UNKNOWN clause is an error whatever its level, so advice, or a SHOULD clause "
-    "that nothing decided, is red in JUnit while the gate is OK and exits 0",
+    reason="report/files.py junit_xml: an UNKNOWN clause is an error whatever its level, so advice, or "
+    "a SHOULD clause that nothing decided, is red in JUnit while the gate is OK and exits 0",
     strict=True,
 )
 def test_junit_is_not_red_for_advice(gates):
@@ -121,7 +121,8 @@ def test_junit_survives_control_characters(gates):
 
 
 @pytest.mark.xfail(
-    reason="report/files.py _xml_text lets U+FFFE and U+FFFF pass, which XML 1.0 excludes: the file cannot be read",
+    reason="report/files.py _xml_text lets U+FFFE and U+FFFF pass, which XML 1.0 excludes: the file "
+    "cannot be read",
     strict=True,
     raises=ET.ParseError,
 )

@@ -12,7 +12,6 @@ import harness.stateful.session
 from harness.contracts.adapter import Adapter
 from harness.contracts.ledger import LEDGER
 from harness.contracts.ledger.saboteurs import SABOTEURS
-from harness.control.virtual import NeedsThreads
 from harness.findings import Kind, UsageError, Verdict
 from harness.job import StageJob
 from harness.stages import run_stage
@@ -197,12 +196,6 @@ class Stumbling:
         return self.now
 
 
-@pytest.mark.xfail(
-    reason="an answer at once, on a machine that stumbles for a millisecond, is taken for a wait in "
-    "real time: the stage falls back, and the breach is lost; the wait should have taken its budget for real",
-    strict=True,
-    raises=NeedsThreads,
-)
 def test_a_slow_machine_does_not_hide_a_wait_that_does_not_wait(surrounded, impl, monkeypatch):
     """A wait that returns at once breaks its clause, however slow the machine is."""
     monkeypatch.setattr(harness.stateful.session, "time", Stumbling())
@@ -340,12 +333,6 @@ def test_a_target_that_cannot_be_used_is_a_mistake(surrounded, impl):
     assert LEDGER.creates == "submit"
 
 
-@pytest.mark.xfail(
-    reason="after an injected failure every breach is put down to AJT-ADMIT-FAILSAFE, which is advice: also "
-    "one that has nothing to do with the slot, such as a wait that polls",
-    strict=True,
-    raises=AssertionError,
-)
 def test_an_injected_failure_is_not_blamed_for_everything(surrounded, impl):
     """What breaks after a failed allocation, and would break without it, keeps its own clause."""
     session = Session(surrounded(impl(POLLING.format(seconds=0.005))), BOUNDS)

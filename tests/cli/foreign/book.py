@@ -1,4 +1,4 @@
-"""A job ledger of somebody else: other names, seconds, exceptions for full and unknown. Nothing of ours in it."""
+"""A job ledger of somebody else: other names, seconds, exceptions for full and unknown."""
 
 import copy
 import threading
@@ -6,14 +6,16 @@ import time
 
 
 class BookFull(Exception):
-    pass
+    """No room."""
 
 
 class NoSuchJob(LookupError):
-    pass
+    """Never entered, or forgotten."""
 
 
 class Entry:
+    """A job in the book."""
+
     def __init__(self, payload):
         self.payload = payload
         self.phase = "QUEUED"
@@ -24,6 +26,8 @@ class Entry:
 
 
 class Book:
+    """All jobs, behind one lock."""
+
     def __init__(self, capacity=16, keep_seconds=300.0, keep_count=100):
         self.capacity, self.keep_seconds, self.keep_count = capacity, keep_seconds, keep_count
         self.changed = threading.Condition()
