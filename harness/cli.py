@@ -40,7 +40,7 @@ def _counts(texts: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     counts = []
     for text in texts:
         name, _, number = text.partition("=")
-        if not name or not number.isdigit() or int(number) < 1:
+        if not name or not (number.isascii() and number.isdigit()) or int(number) < 1:
             raise UsageError(f"--count {text!r} is not ROLE=NUMBER, with a number of at least 1")
         counts.append((name, int(number)))
     return tuple(counts)
@@ -54,6 +54,16 @@ def _write(path: str, text: str) -> None:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _check_writable(path: str | None) -> None:
+    """Find out before the first stage, not after the last, that a report has nowhere to go."""
+    if path and path != "-":
+        try:
+            with Path(path).open("a", encoding="utf-8"):
+                pass
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -139,6 +149,8 @@ def gate(
         adapter_file=adapter_file or "",
         budget_text=budget,
     )
+    for path in (json_file, junit_file):
+        _check_writable(path)
     console = _console(stderr=json_file == "-")
     with TerminalListener(console, chosen_stages(request)) as listener:
         report = run_gate(request, listener)

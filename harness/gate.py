@@ -21,6 +21,7 @@ from harness.findings import StageReport, UsageError, Verdict
 from harness.isolation.parent import run_isolated
 from harness.job import STAGES, StageJob
 from harness.outcome import BUDGETS, NOT_RUN, UNDECIDED, ClauseVerdict, GateReport, GateRequest, Listener
+from harness.scenario import chosen_scenarios
 from harness.targets.locate import Target
 
 __all__ = ["chosen_stages", "conclude", "run_gate"]
@@ -34,6 +35,7 @@ def run_gate(request: GateRequest, listener: Listener | None = None) -> GateRepo
     if request.coverage:
         coverage_report.available()
     contract = contract_named(request.contract or next(iter(CONTRACTS)))
+    chosen_scenarios(contract.name, request.scenarios, request.counts)  # raises before any stage has run
     reports: list[StageReport] = []
     with tempfile.TemporaryDirectory(prefix="harness-") as folder:
         files = {
@@ -104,6 +106,8 @@ def conclude(
             for item in clauses
             if item.verdict is Verdict.UNKNOWN and (item.clause.level is Level.MUST or request.strict)
         ]
+    if verdict is Verdict.OK and not any(item.verdict is Verdict.OK for item in clauses):
+        reasons.append("no clause was decided")
     if verdict is Verdict.OK and reasons:
         verdict = Verdict.UNKNOWN
     return GateReport(request, contract, tuple(reports), clauses, verdict, tuple(reasons), coverage)

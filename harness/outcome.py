@@ -27,7 +27,7 @@ NOT_RUN = "what checks it was not run"
 """The reason of a clause that is skipped because of the user's own choice of stages."""
 UNDECIDED = "nothing that was run could decide it"
 """The reason of a clause that the stages never met."""
-_STAGE_FLOOR_S = 30.0
+_STAGE_FLOOR_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,12 @@ class Budget:
     @property
     def stage_limit_s(self) -> float:
         """After this time a stage's process is ended."""
-        return _STAGE_FLOOR_S + 60 * max(self.pace, self.examples / 200)
+        return _STAGE_FLOOR_S + 120 * max(self.pace, self.examples / 200)
 
 
 BUDGETS = {"quick": Budget(60, 0.4), "default": Budget(200, 1.0), "thorough": Budget(2000, 10.0)}
 _DEFAULT_BUDGET_S = 20.0
+_LONGEST_BUDGET_S = 7 * 24 * 3600.0
 
 
 def parse_budget(text: str) -> Budget:
@@ -63,9 +64,10 @@ def parse_budget(text: str) -> Budget:
         seconds = float(text[:-1]) * units[text[-1:]]
     except (KeyError, ValueError):
         seconds = 0.0
-    if not 0 < seconds < float("inf"):
+    if not 0 < seconds <= _LONGEST_BUDGET_S:
+        names = ", ".join(BUDGETS)
         raise UsageError(
-            f"budget {text!r} is none of {', '.join(BUDGETS)} and no duration such as 45s, 10m or 2h"
+            f"budget {text!r} is none of {names} and no duration such as 45s, 10m or 2h, up to 168h"
         )
     factor = seconds / _DEFAULT_BUDGET_S
     default = BUDGETS["default"]

@@ -58,7 +58,8 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Hand the controller's seed to an xdist worker."""
-    node.workerinput[_SEED_KEY] = _seed(node.config)
+    if node.config.getoption("--harness-target"):
+        node.workerinput[_SEED_KEY] = _seed(node.config)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

@@ -7,7 +7,7 @@ real threads, on the controlled runtime and against a remote target.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import entry_points
 from random import Random
@@ -16,7 +16,7 @@ from typing import Any, Protocol, Self
 
 from harness.findings import HarnessError, UsageError
 
-__all__ = ["Claim", "Judge", "Role", "Round", "Scenario", "Strand", "installed_scenarios"]
+__all__ = ["Claim", "Judge", "Role", "Round", "Scenario", "Strand", "chosen_scenarios", "installed_scenarios"]
 
 _GROUP = "job_harness.scenarios"
 
@@ -115,15 +115,28 @@ class Scenario:
     noise: float = 0.0
 
     def with_counts(self, counts: Mapping[str, int]) -> Self:
-        """The same scenario with other numbers of strands; raises UsageError for an unknown role."""
-        known = {role.name for role in self.roles}
-        for name in counts:
-            if name not in known:
-                raise UsageError(
-                    f"scenario {self.name} has no role {name!r}; it has {', '.join(sorted(known))}"
-                )
+        """The same scenario with other numbers of strands in the roles that it has."""
         roles = tuple(replace(role, count=counts.get(role.name, role.count)) for role in self.roles)
         return replace(self, roles=roles)
+
+
+def chosen_scenarios(
+    contract: str, names: Sequence[str] = (), counts: Iterable[tuple[str, int]] = ()
+) -> tuple[Scenario, ...]:
+    """The installed scenarios of these names (all if none), with these counts; raises UsageError."""
+    available = {scenario.name: scenario for scenario in installed_scenarios(contract)}
+    for name in names:
+        if name not in available:
+            raise UsageError(
+                f"there is no scenario {name!r} for {contract}; there are: {', '.join(available)}"
+            )
+    chosen = [available[name] for name in names] if names else list(available.values())
+    wanted = dict(counts)
+    roles = {role.name for scenario in chosen for role in scenario.roles}
+    for name in wanted:
+        if name not in roles:
+            raise UsageError(f"no chosen scenario has a role {name!r}; there are: {', '.join(sorted(roles))}")
+    return tuple(scenario.with_counts(wanted) for scenario in chosen)
 
 
 def installed_scenarios(contract: str) -> tuple[Scenario, ...]:

@@ -14,9 +14,9 @@ from harness.contracts import contract_named
 from harness.contracts.adapter import Adapter
 from harness.contracts.records import Contract
 from harness.control.virtual import NeedsThreads
-from harness.findings import StageReport, UsageError, Verdict
+from harness.findings import StageReport, Verdict
 from harness.job import StageJob
-from harness.scenario import Scenario, installed_scenarios
+from harness.scenario import chosen_scenarios, installed_scenarios
 from harness.stateful.progress import Progress as Count
 from harness.stateful.stage import generated_failures, run_sequential
 from harness.stateful.surroundings import Surroundings
@@ -25,17 +25,18 @@ from harness.stress.stage import find_planted_race, run_stress
 from harness.targets.locate import OrdinaryImporter, Target
 from harness.targets.subject import Binding
 
-__all__ = ["RUNNERS", "chosen_scenarios", "run_stage"]
+__all__ = ["RUNNERS", "run_stage"]
 
 Progress = Callable[[int, int], None]
+Judging = Callable[[bool], None]
 
 
-def run_stage(job: StageJob, progress: Progress) -> StageReport:
+def run_stage(job: StageJob, progress: Progress, judging: Judging = lambda begins: None) -> StageReport:
     """Run one stage in this process; raises UsageError or HarnessError."""
-    return RUNNERS[job.stage](job, progress)
+    return RUNNERS[job.stage](job, progress, judging)
 
 
-def _run_canary(job: StageJob, progress: Progress) -> StageReport:
+def _run_canary(job: StageJob, progress: Progress, judging: Judging) -> StageReport:
     """The same configuration must find bugs planted around this very implementation."""
     return _in_its_time(job, lambda surroundings: _canary(job, surroundings, progress))
 
@@ -79,7 +80,7 @@ def _canary_race(job: StageJob, contract: Contract) -> int | None:
     )
 
 
-def _run_sequential(job: StageJob, progress: Progress) -> StageReport:
+def _run_sequential(job: StageJob, progress: Progress, judging: Judging) -> StageReport:
     report = _in_its_time(
         job,
         lambda surroundings: run_sequential(
@@ -97,25 +98,12 @@ def _run_sequential(job: StageJob, progress: Progress) -> StageReport:
     return dataclasses.replace(report, findings=findings)
 
 
-def _run_stress(job: StageJob, progress: Progress) -> StageReport:
+def _run_stress(job: StageJob, progress: Progress, judging: Judging) -> StageReport:
     contract = contract_named(job.contract)
-    return run_stress(
-        job, _binding(job, contract), chosen_scenarios(job), [] if job.coverage else _places(job), progress
-    )
-
-
-def chosen_scenarios(job: StageJob) -> tuple[Scenario, ...]:
-    """The scenarios that a job names, with its role counts; raises UsageError for unknown names."""
-    available = {scenario.name: scenario for scenario in installed_scenarios(job.contract)}
-    for name in job.scenarios:
-        if name not in available:
-            raise UsageError(
-                f"there is no scenario {name!r} for {job.contract}; there are: {', '.join(available)}"
-            )
-    chosen = [available[name] for name in job.scenarios] if job.scenarios else list(available.values())
-    if job.counts:
-        chosen = [scenario.with_counts(dict(job.counts)) for scenario in chosen]
-    return tuple(chosen)
+    scenarios = chosen_scenarios(job.contract, job.scenarios, job.counts)
+    binding = _binding(job, contract)
+    noisy = [] if job.coverage else _places(job)  # known once the target is imported
+    return run_stress(job, binding, scenarios, noisy, progress, judging)
 
 
 def _binding(job: StageJob, contract: Contract) -> Binding:
@@ -131,7 +119,7 @@ def _places(job: StageJob) -> list[Path]:
     return Target.parse(job.target).places()
 
 
-RUNNERS: dict[str, Callable[[StageJob, Progress], StageReport]] = {
+RUNNERS: dict[str, Callable[[StageJob, Progress, Judging], StageReport]] = {
     "canary": _run_canary,
     "sequential": _run_sequential,
     "stress": _run_stress,

@@ -62,7 +62,7 @@ def main() -> None:
     threading.Thread(target=_leave_with_parent, name="parent watch", daemon=True).start()
     measured = _start_coverage(job)
     try:
-        report = run_stage(job, speaker.progress)
+        report = run_stage(job, speaker.progress, lambda begins: speaker.say("judging", begins=begins))
         speaker.say("report", report=report.to_json())
     except UsageError as error:
         speaker.say("usage", message=str(error))

@@ -52,7 +52,7 @@ def run_isolated(job: StageJob, deadline_s: float, progress: Progress) -> StageR
 def _start(output: IO[bytes]) -> subprocess.Popen[bytes]:
     """The child, in a session of its own, so that what it starts can be ended with it."""
     return subprocess.Popen(
-        [sys.executable, "-m", "harness.isolation.child"],
+        [sys.executable, "-P", "-m", "harness.isolation.child"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=output,
@@ -88,21 +88,33 @@ def _converse(
     except OSError:
         return {"event": "gone"}
     last = time.monotonic() + deadline_s + _GRACE_S
+    judging = False
+    ended: float | None = None
     while time.monotonic() < last:
         if os.fstat(output.fileno()).st_size > _FLOOD_BYTES:
             return {"event": "flood"}
         try:
             event = events.get(timeout=_TICK_S)
         except queue.Empty:
-            if child.poll() is not None and events.empty():
-                return {"event": "gone"}  # something that it started may hold the channel open
+            if child.poll() is not None:
+                ended = ended or time.monotonic()
+            if ended and time.monotonic() - ended > _GRACE_S and events.empty():
+                # all is said that will be: something that it started holds the channel open
+                return {"event": "out of time" if judging else "gone"}
             continue
+        if event["event"] == "judging":
+            judging = event["begins"]
+            continue
+        if event["event"] == "gone" and judging:
+            return {
+                "event": "out of time"
+            }  # the child's own deadline, while it was not the implementation's turn
         if event["event"] != "progress":
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(timeout=_GRACE_S)  # a moment to save coverage and go
             return event
         progress(event["executions"], event["operations"])
-    return {"event": "hang"}
+    return {"event": "out of time" if judging else "hang"}
 
 
 def _listen(child: subprocess.Popen[bytes], word: str, events: queue.SimpleQueue[dict[str, Any]]) -> None:
@@ -137,6 +149,9 @@ def _account(
     if event == "error":
         trace = ending.get("traceback", "")
         raise HarnessError(f"stage {job.stage}: {ending['message']}" + (f"\n{trace}" if trace else ""))
+    if event == "out of time" and overran_s is not None and code >= -9:
+        note = f"the harness was still judging a history after {overran_s:.0f} s: give it a larger --budget"
+        return StageReport(job.stage, Verdict.UNKNOWN, unmet=(note,))
     if event == "memory":
         kind, message = Kind.CRASH, f"it used more than {job.memory_mb} MB of memory"
     elif event == "flood":

@@ -120,10 +120,10 @@ def clause_table(clauses: Sequence[ClauseVerdict], verbose: bool = False) -> Ren
             reason = {Verdict.OK: item.clause.norm, Verdict.VIOLATION: "see below"}.get(
                 item.verdict, item.reason
             )
-            table.add_row(item.clause.id, _verdict(item.verdict), str(item.checked), reason)
+            table.add_row(item.clause.id, _verdict(item.verdict), str(item.checked), Text(reason))
     for (verdict, reason), group in summed_up.items():
         total = sum(item.checked for item in group)
-        told = reason or "--verbose lists them"
+        told = Text(reason or "--verbose lists them")
         table.add_row(f"{len(group)} clause{'s' * (len(group) > 1)}", _verdict(verdict), str(total), told)
     return table
 
@@ -175,7 +175,9 @@ def _coverage(report: GateReport) -> RenderableType:
         branches = ", ".join(
             f"{first}->{second if second > 0 else 'exit'}" for first, second in content["branches"]
         )
-        table.add_row(name, f"{content['percent']} %", _ranges(content["lines"]) or "-", branches or "-")
+        table.add_row(
+            Text(name), f"{content['percent']} %", _ranges(content["lines"]) or "-", branches or "-"
+        )
     return table
 
 
@@ -234,8 +236,7 @@ def contract_view(contract: Contract) -> RenderableType:
 def kill_table(rows: Iterable[tuple[Mutant, str, str, int, float]]) -> RenderableType:
     """Mutants with the stage and clause that killed them, executions and seconds."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("mutant", overflow="fold", min_width=34)
-    for name in ("breaks", "killed by", "found as"):
+    for name in ("mutant", "breaks", "killed by", "found as"):
         table.add_column(name, overflow="fold")
     for name in ("executions", "seconds"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from harness.contracts.records import Level
 from harness.findings import Finding, Verdict
-from harness.outcome import GateReport
+from harness.outcome import ClauseVerdict, GateReport
 
 __all__ = ["finding_text", "gate_json", "junit_xml"]
 
@@ -39,19 +40,20 @@ def gate_json(report: GateReport) -> dict[str, Any]:
 def junit_xml(report: GateReport) -> str:
     """JUnit XML: clauses as test cases, so that CI shows and tracks them as it does tests."""
     suite = ET.Element("testsuite", name=f"harness.{report.contract.name}")
+    target = _xml_text(report.request.target)
     by_clause: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_clause.setdefault(finding.clause, []).append(finding)
     failures = skipped = errors = 0
     for item in report.clauses:
-        case = ET.SubElement(
-            suite, "testcase", classname=report.request.target, name=item.clause.id, time="0"
-        )
+        case = ET.SubElement(suite, "testcase", classname=target, name=item.clause.id, time="0")
         if item.verdict is Verdict.VIOLATION:
             failures += 1
             failure = ET.SubElement(case, "failure", message=_xml_text(item.reason))
             failure.text = "\n\n".join(finding_text(finding) for finding in by_clause[item.clause.id])
-        elif item.verdict is Verdict.SKIPPED:
+        elif item.verdict is Verdict.SKIPPED or (
+            item.verdict is Verdict.UNKNOWN and not _binds(report, item)
+        ):
             skipped += 1
             ET.SubElement(case, "skipped", message=_xml_text(item.reason))
         elif item.verdict is Verdict.UNKNOWN:
@@ -61,7 +63,7 @@ def junit_xml(report: GateReport) -> str:
         case = ET.SubElement(
             suite,
             "testcase",
-            classname=report.request.target,
+            classname=target,
             name=f"stage {stage.stage}",
             time=f"{stage.seconds:.3f}",
         )
@@ -86,9 +88,15 @@ def junit_xml(report: GateReport) -> str:
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
+def _binds(report: GateReport, item: ClauseVerdict) -> bool:
+    return item.clause.level is Level.MUST or report.request.strict
+
+
 def finding_text(finding: Finding) -> str:
     """A finding as plain text, safe for XML."""
     lines = [f"{finding.kind.value}: {finding.message}", *finding.evidence]
+    if finding.where:
+        lines.insert(1, f"at {finding.where}")
     if finding.program:
         lines += ["", finding.program]
     if finding.reproduce:
@@ -97,8 +105,10 @@ def finding_text(finding: Finding) -> str:
 
 
 def _xml_text(text: str) -> str:
-    """Without the control characters that XML cannot carry."""
-    return "".join(
-        char if char in "\t\n\r" or (ord(char) >= 32 and not 0xD800 <= ord(char) <= 0xDFFF) else "?"
-        for char in text
-    )
+    """Without the characters that XML cannot carry."""
+    return "".join(char if _is_xml(char) else "?" for char in text)
+
+
+def _is_xml(char: str) -> bool:
+    code = ord(char)
+    return char in "\t\n\r" or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000

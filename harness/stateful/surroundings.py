@@ -7,6 +7,7 @@ the clauses that need virtual time are skipped, visibly.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -37,7 +38,12 @@ class Surroundings:
         target.prepare_path()
         world, clock, allocations = solo_world(target.prefixes, target.roots)
         try:
-            binding = Binding(contract, target.factory(world), adapter)
+            factory = target.factory(world)
+            elsewhere = _packages(factory) - set(target.prefixes) - set(world.modules)
+            if elsewhere:  # what the factory is made of, or derives from, must live in the same world
+                world, clock, allocations = solo_world([*target.prefixes, *elsewhere], target.roots)
+                factory = target.factory(world)
+            binding = Binding(contract, factory, adapter)
             binding.examine()
             return cls(binding, clock, allocations)
         except NeedsThreads as error:
@@ -85,3 +91,10 @@ class Surroundings:
         failed, self._allocations.failed = self._allocations.failed, False
         self._allocations.fail_at = 0
         return failed
+
+
+def _packages(factory: Callable[..., Any]) -> set[str]:
+    """Top-level packages, outside of Python's own, that a factory and its bases come from."""
+    modules = {getattr(kind, "__module__", "") or "" for kind in (factory, *getattr(factory, "__mro__", ()))}
+    tops = {module.partition(".")[0] for module in modules}
+    return tops - set(sys.stdlib_module_names) - set(sys.builtin_module_names) - {"", "harness"}

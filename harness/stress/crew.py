@@ -86,6 +86,8 @@ class Member:
         if not parking_is_visible():
             return False
         others = [member for member in self._crew.members if member.role == role]
+        if not others:
+            return False
         for _ in range(_PARKING_LOOKS):
             if not all(member.inside for member in others):
                 self._crew.sleep(0.001)

@@ -39,21 +39,22 @@ class StressJudge:
         self.breaches[clause] += 1
         if clause in self._first:
             return
-        record = self._contract.clause(clause)
+        record = self._contract.clause(clause) if clause else None
         self._first[clause] = Finding(
             kind=kind,
             clause=clause,
             message=f"{message} (scenario {self.scenario})",
             stage=self._stage,
             where=where,
-            evidence=(record.norm, *evidence),
+            evidence=(*([record.norm] if record else []), *evidence),
             reproduce=self.reproduce,
-            advisory=record.level is Level.SHOULD,
+            advisory=record is not None and record.level is Level.SHOULD,
         )
 
     def findings(self) -> tuple[Finding, ...]:
         """One finding per broken clause, in the contract's order."""
-        return tuple(self._first[clause.id] for clause in self._contract.clauses if clause.id in self._first)
+        order = ["", *(clause.id for clause in self._contract.clauses)]
+        return tuple(self._first[clause] for clause in order if clause in self._first)
 
 
 def _lines(evidence: tuple[Any, ...]) -> list[str]:

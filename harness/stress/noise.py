@@ -7,6 +7,7 @@ enough to be hit; it changes no result.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -25,7 +26,7 @@ class Noise:
     """Makes noise in code below these folders or in these files, with a probability per line."""
 
     def __init__(self, places: Sequence[Path]) -> None:
-        self._places = tuple(str(place) for place in places)
+        self._places = tuple(f"{place}{os.sep}" if place.is_dir() else str(place) for place in places)
         self._ours: dict[CodeType, bool] = {}
 
     def install(self, random: Random, probability: float) -> None:

@@ -48,6 +48,7 @@ class ScenarioRun:
         sabotage: Callable[[Any], Any] | None = None,
         record: bool = True,
         progress: Callable[[int, int], None] = lambda rounds, operations: None,
+        judging: Callable[[bool], None] = lambda begins: None,
     ) -> None:
         self.scenario = scenario
         self.rounds = 0
@@ -60,6 +61,7 @@ class ScenarioRun:
         self._sabotage = sabotage
         self._record = record
         self._progress = progress
+        self._judging = judging
 
     def run(self, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
         """Play rounds until the time is up or there is enough; a stuck strand ends the scenario."""
@@ -126,11 +128,13 @@ class ScenarioRun:
             if isinstance(item.response, Raised):
                 self._report_raised(item)
         played = Round(tuple(history), self.scenario.configuration, frozenset(self._binding.missing), shared)
+        self._judging(True)
         for claim in self.scenario.claims:
             claim(played, self._judge)
         for name, holds in self.scenario.sometimes.items():
             if name not in self.held and holds(played):
                 self.held.add(name)
+        self._judging(False)
 
     def _report_raised(self, item: Recorded) -> None:
         raised: Raised = item.response

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from harness.findings import ClauseTally, StageReport, Verdict
+from harness.findings import ClauseTally, StageReport, UsageError, Verdict
 from harness.job import StageJob
 from harness.scenario import Scenario
 from harness.stress.judge import StressJudge
@@ -26,8 +26,13 @@ def run_stress(
     scenarios: Sequence[Scenario],
     noisy_places: Sequence[Path],
     progress: Callable[[int, int], None],
+    judging: Callable[[bool], None] = lambda begins: None,
 ) -> StageReport:
-    """Run the scenarios one after the other; a hang ends one scenario, never the stage."""
+    """Run the scenarios one after the other; a hang ends one scenario, never the stage.
+
+    `judging` hears when the harness itself is at work on a history: time spent there is not the
+    implementation's.
+    """
     judge = StressJudge(binding.contract, STAGE)
     noise = Noise(noisy_places) if noisy_places else None
     rounds = operations = 0
@@ -39,9 +44,19 @@ def run_stress(
         if lacking:
             skipped.append(f"scenario {scenario.name}: no {' and no '.join(lacking)}")
             continue
+        refusal = _refusal(binding, scenario)
+        if refusal:
+            skipped.append(f"scenario {scenario.name}: {refusal}")
+            continue
         judge.reproduce = f"{job.reproduce} --scenario {shlex.quote(scenario.name)}"
         run = ScenarioRun(
-            scenario, binding, judge, job.seed, noise, progress=_after(rounds, operations, progress)
+            scenario,
+            binding,
+            judge,
+            job.seed,
+            noise,
+            progress=_after(rounds, operations, progress),
+            judging=judging,
         )
         run.run(_seconds(job, scenario), lambda: bool(job.stop_at_first and judge.breaches))
         rounds += run.rounds
@@ -65,6 +80,16 @@ def run_stress(
         notes=() if noise else ("no forced switches: coverage uses the trace function",),
         details={"rounds": details},
     )
+
+
+def _refusal(binding: Binding, scenario: Scenario) -> str:
+    """Why the implementation does not accept a scenario's bounds; empty if it does."""
+    known = {name: value for name, value in scenario.configuration.items() if name not in binding.missing}
+    try:
+        binding.create(known)
+    except UsageError as error:
+        return str(error)
+    return ""
 
 
 def _after(rounds: int, operations: int, progress: Callable[[int, int], None]) -> Callable[[int, int], None]:

@@ -69,13 +69,9 @@ class Binding:
         try:
             instance = self._factory(**now)
             configure = self._configure(instance)
-            later = {
-                name: value
-                for name, value in wanted.items()
-                if name not in now and name in _keywords(configure)
-            }
-            if configure is not None and later:
-                configure(**later)
+            later = {name: value for name, value in wanted.items() if name in _keywords(configure)}
+            if configure is not None and set(later) - set(now):
+                configure(**later)  # also what the factory took: defaults would take its place
         except (Exception, SystemExit, WouldBlock) as error:
             shown = ", ".join(f"{name}={value}" for name, value in wanted.items())
             raise UsageError(f"making an implementation with {shown} raised {told(error)}") from error
@@ -197,6 +193,10 @@ class Binding:
 
         return call
 
+    def _leave_out(self, operation: Operation, parameter: str) -> None:
+        self.missing[parameter] = f"{operation.name} takes no {parameter}"
+        self.codec.silence(parameter)
+
     def _order(self, operation: Operation, method: Callable[..., Any], names: list[str]) -> list[str]:
         """Which of our parameters the method takes, in its order."""
         declared = self.adapter.arguments.get(operation.name)
@@ -206,11 +206,12 @@ class Binding:
                 raise UsageError(
                     f"adapter: {operation.name} has no parameter {unknown[0]!r}; it has {', '.join(names)}"
                 )
+            if operation.name == self.contract.creates and names[0] not in declared:
+                self._leave_out(operation, names[0])
             return list(declared)
         room = _positional(method) if operation.name == self.contract.creates else None
         if room is not None and room < len(names):
-            self.missing[names[0]] = f"{operation.name} takes no {names[0]}"
-            self.codec.silence(names[0])
+            self._leave_out(operation, names[0])
             return names[len(names) - room :]
         return names
 

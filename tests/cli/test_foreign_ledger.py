@@ -47,7 +47,13 @@ def test_without_its_adapter_it_is_told_what_is_missing(gate, book):
     assert "pass it with --adapter" in ending.err
 
 
-@pytest.mark.parametrize(("clause", "bug"), BUGS.items(), ids=BUGS)
+@pytest.mark.parametrize(
+    ("clause", "bug"),
+    [
+        ("AJT-RUN-FROM-PENDING", BUGS["AJT-RUN-FROM-PENDING"]),
+        pytest.param("AJT-RET-TTL", BUGS["AJT-RET-TTL"], marks=pytest.mark.stress),  # for its cost
+    ],
+)
 def test_a_bug_in_it_comes_with_a_program_that_runs(gate, book, clause, bug):
     """The program in the JSON, pasted into a file, fails under pytest with the same clause."""
     sound = book.read_text()

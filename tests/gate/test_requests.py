@@ -41,12 +41,6 @@ def test_a_wrong_budget_is_told(text):
     assert f"budget {text!r} is none of quick, default, thorough and no duration" in str(caught.value)
 
 
-@pytest.mark.xfail(
-    reason="outcome.py parse_budget accepts durations whose stage limit no timer can hold; the child "
-    "then fails in faulthandler.dump_traceback_later, outside of its `try`, and that is told as "
-    "a crash of the implementation",
-    strict=True,
-)
 def test_a_budget_beyond_any_timer_is_told():
     """A stage's limit must be one that the child can keep: less than three centuries."""
     with pytest.raises(UsageError):
@@ -118,11 +112,6 @@ def test_a_wrong_request_starts_no_stage(stages, request_):
         GateRequest("reference.ledger:Ledger", stages=("sequential",), counts=(("nonsense", 2),)),
     ],
     ids=["scenario", "scenario without stress", "role", "role without stress"],
-)
-@pytest.mark.xfail(
-    reason="gate.py run_gate leaves scenarios and counts to the stress stage: unknown ones are told "
-    "after the other stages have run, whose outcome is lost, or never if stress does not run",
-    strict=True,
 )
 def test_unknown_scenarios_and_roles_are_told_beforehand(stages, decided, request_):
     """They are data that the gate has; nothing need run to see that they are wrong."""

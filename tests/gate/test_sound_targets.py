@@ -57,7 +57,7 @@ def elsewhere(tmp_path_factory, monkeypatch):
 
 PARCELS = {
     "imported": "from ledger_from_elsewhere import Ledger as make\n",
-    "function": "from ledger_from_elsewhere import Ledger\ndef make(**bounds):\n    return Ledger(**bounds)\n",
+    "function": "import ledger_from_elsewhere as here\ndef make(**bounds):\n    return here.Ledger(**bounds)\n",
     "subclass": "from ledger_from_elsewhere import Ledger\n\nclass make(Ledger):\n    pass\n",
 }
 
@@ -72,13 +72,6 @@ def test_a_parcel_from_another_folder_is_sound(session_on, text):
 
 
 @pytest.mark.parametrize("text", PARCELS.values(), ids=PARCELS)
-@pytest.mark.xfail(
-    reason="control/world.py leaves installed packages public: a file that makes a class of one, or "
-    "derives from one, keeps the real clock and real locks, while its answers are held against "
-    "virtual time. Timed waits break AJT-WAIT-BUDGET, untimed ones hang the stage: a false "
-    "VIOLATION. Name such packages, or find that the waiting was real and run in real time",
-    strict=True,
-)
 def test_a_parcel_from_an_installed_package_is_sound(session_on, monkeypatch, elsewhere, text):
     """The usual factory in a test folder makes what was installed into the environment."""
     monkeypatch.setattr(world, "_INSTALLED", (*world._INSTALLED, elsewhere))
@@ -87,11 +80,6 @@ def test_a_parcel_from_an_installed_package_is_sound(session_on, monkeypatch, el
     session.wait(job, "PENDING", 80)
 
 
-@pytest.mark.xfail(
-    reason="targets/subject.py create(): bounds that the factory takes are not handed to `configure`, "
-    "which puts its defaults in their place when it is called for the others",
-    strict=True,
-)
 def test_bounds_split_between_factory_and_configure_all_hold(session_on):
     """A factory may take one bound and leave the others to `configure`, whose defaults must not win."""
     text = "from original import Ledger\n\ndef make(max_queue=16):\n    return Ledger(max_queue=max_queue)\n"
@@ -100,12 +88,6 @@ def test_bounds_split_between_factory_and_configure_all_hold(session_on):
     session.submit("request", "payload")
 
 
-@pytest.mark.xfail(
-    reason="targets/subject.py _order(): a submit whose [arguments] leave out request_id neither misses "
-    "nor silences it, as one without [arguments] does; the implementation's own request id is "
-    "then held against ours",
-    strict=True,
-)
 def test_a_submit_without_a_request_id_is_sound(session_on):
     """An adapter may say that submit takes the payload only; nobody can then ask for our request id."""
     text = """\

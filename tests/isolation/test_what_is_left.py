@@ -72,11 +72,6 @@ def test_real_time_passes_for_the_model_too(hostile, monkeypatch):
     assert session.snapshot(job) is None
 
 
-@pytest.mark.xfail(
-    reason="isolation/parent.py ends the child only; a session of its own (start_new_session) and "
-    "killpg would take what it started along",
-    strict=True,
-)
 def test_children_of_the_implementation_are_ended_too(hostile, isolate, ends, tmp_path):
     """Nothing that a target started is left when its gate is over."""
     note = tmp_path / "pid"
@@ -88,12 +83,7 @@ def test_children_of_the_implementation_are_ended_too(hostile, isolate, ends, tm
     """
     isolate(hostile(deed))
     pid = int(note.read_text())
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
     assert ends(pid)
-    pytest.fail("it was still running")
 
 
 @pytest.mark.stress

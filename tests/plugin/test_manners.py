@@ -57,11 +57,6 @@ def test_a_wrong_option_is_a_usage_error_with_workers_too(scenarios_on):
     assert (4, 1) == (session.code, session.err.count("budget 'plenty'"))
 
 
-@pytest.mark.xfail(
-    reason="pytest_plugin.py pytest_configure_node parses the seed of every session with workers, "
-    "target or not, and lets harness.findings.UsageError pass: INTERNALERROR",
-    strict=True,
-)
 def test_a_wrong_seed_without_a_target_is_no_internal_error(run_pytest, tmp_path):
     """An option that is not used may be ignored or told; it is no fault of pytest."""
     (tmp_path / "test_fine.py").write_text("def test_fine():\n    pass\n")
@@ -99,12 +94,6 @@ def test_modules():
         (),
         pytest.param(
             ("-n", "1"),
-            marks=pytest.mark.xfail(
-                reason="pytest_plugin.py pytest_configure_node needs no seed without a target, and "
-                "hands one over: the controller imports harness.outcome and with it all "
-                "contracts. Checked below for the controller",
-                strict=True,
-            ),
         ),
     ],
     ids=["alone", "with a worker"],

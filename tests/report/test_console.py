@@ -49,11 +49,6 @@ def test_a_kill_table_is_shown_as_agreed(kills, shown, golden):
     golden("kills_120.txt", shown(kills, 120))
 
 
-@pytest.mark.xfail(
-    reason="report/console.py kill_table: min_width=34 and no_wrap leave no room for the last columns "
-    "at 80, which are cut off",
-    strict=True,
-)
 def test_a_narrow_kill_table_is_whole(kills, shown):
     """At 80 columns, which is what is guaranteed, executions and seconds are still there."""
     text = shown(kills, 80)
@@ -84,12 +79,6 @@ def test_square_brackets_in_a_finding_are_kept(gates, shown):
 
 
 @pytest.mark.parametrize("skipped", ["virtual time: no [red]clock", "virtual time: no [/clock]"])
-@pytest.mark.xfail(
-    reason="report/console.py clause_table: a reason is a str, which the table takes for markup: [red] "
-    "is lost and [/x] raises MarkupError, so that the whole result of a gate is lost; "
-    "rich.text.Text would keep both",
-    strict=True,
-)
 def test_square_brackets_in_a_reason_are_kept(tea, gates, shown, skipped):
     """A reason may quote the implementation."""
     stage = StageReport("sequential", Verdict.OK, skipped=(skipped,))
@@ -100,10 +89,6 @@ def test_square_brackets_in_a_reason_are_kept(tea, gates, shown, skipped):
     assert skipped in text
 
 
-@pytest.mark.xfail(
-    reason="report/console.py _coverage: a file's name is a str, which the table takes for markup",
-    strict=True,
-)
 def test_square_brackets_in_a_file_name_are_kept(gates, shown):
     """A folder may be called [red]."""
     gate = replace(gates["covered"], coverage={"tea/[red]/pot.py": gates["covered"].coverage["tea/pot.py"]})

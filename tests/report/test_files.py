@@ -88,11 +88,6 @@ def test_junit_is_red_when_the_gate_is_not_ok(gates, name, red):
     assert red == (gates[name].verdict is not Verdict.OK)
 
 
-@pytest.mark.xfail(
-    reason="report/files.py junit_xml: an UNKNOWN clause is an error whatever its level, so advice, or "
-    "a SHOULD clause that nothing decided, is red in JUnit while the gate is OK and exits 0",
-    strict=True,
-)
 def test_junit_is_not_red_for_advice(gates):
     """A SHOULD clause does not decide the verdict, in no report."""
     assert Verdict.OK is gates["advice"].verdict
@@ -120,21 +115,11 @@ def test_junit_survives_control_characters(gates):
     junit_xml(awkward_gate(gates, text)).encode("utf-8")
 
 
-@pytest.mark.xfail(
-    reason="report/files.py _xml_text lets U+FFFE and U+FFFF pass, which XML 1.0 excludes: the file "
-    "cannot be read",
-    strict=True,
-    raises=ET.ParseError,
-)
 def test_junit_survives_what_is_no_character(gates):
     """U+FFFE and U+FFFF are not characters of XML either."""
     ET.fromstring(junit_xml(awkward_gate(gates, AWKWARD)))  # noqa: S314 - we wrote it
 
 
-@pytest.mark.xfail(
-    reason="report/files.py junit_xml: classname is the target's text, and alone is not cleaned",
-    strict=True,
-)
 def test_junit_survives_an_awkward_target(gates):
     """A folder's name may hold a control character."""
     gate = replace(gates["ok"], request=replace(gates["ok"].request, target="te\aa.py:Pot"))
@@ -156,9 +141,6 @@ def test_a_finding_as_text_is_whole(gates):
     assert [] == [part for part in parts if part not in text]
 
 
-@pytest.mark.xfail(
-    reason="report/files.py finding_text leaves out `where`, the line that raised", strict=True
-)
 def test_a_finding_as_text_says_where(gates):
     """The line that raised an exception is what one looks for first."""
     finding = gates["violation"].findings[1]

