@@ -59,7 +59,7 @@ def elsewhere(tmp_path_factory, monkeypatch):
 
 PARCELS = {
     "imported": "from ledger_from_elsewhere import Ledger as make\n",
-    "function": "import ledger_from_elsewhere as here\ndef make(**bounds):\n    return here.Ledger(**bounds)\n",
+    "function": "import ledger_from_elsewhere as it\ndef make(**bounds):\n    return it.Ledger(**bounds)\n",
     "subclass": "from ledger_from_elsewhere import Ledger\n\nclass make(Ledger):\n    pass\n",
 }
 
@@ -79,9 +79,7 @@ def test_a_parcel_from_an_installed_package_is_sound(session_on, monkeypatch, el
     monkeypatch.setattr(world, "_INSTALLED", (*world._INSTALLED, elsewhere))
     session = session_on(text)
     job = session.submit("request", "payload").job_id
-    with suppress(
-        NeedsThreads
-    ):  # what a function returns is not known beforehand: the gate turns to real time
+    with suppress(NeedsThreads):  # what a function makes is not known beforehand: a gate turns to real time
         session.wait(job, "PENDING", 80)
 
 
