@@ -10,13 +10,8 @@ import time
 
 import pytest
 
-from harness.contracts import contract_named
-from harness.contracts.adapter import Adapter
 from harness.findings import Kind, Verdict
 from harness.isolation import parent
-from harness.stateful.session import Session
-from harness.stateful.surroundings import Surroundings
-from harness.targets.locate import Target
 
 BESIDE = """
 class WithThread(Ledger):
@@ -49,27 +44,13 @@ def test_a_thread_started_by_an_operation_is_no_crash(hostile, isolate):
     assert () == report.findings
 
 
-@pytest.mark.xfail(
-    reason="stateful/session.py passes no time in real time, so a time to live that runs out by itself "
-    "looks like an eviction too early: a false alarm for every ledger that starts a thread",
-    strict=True,
-)
-def test_real_time_passes_for_the_model_too(hostile, monkeypatch):
-    """In real time a job may have expired when the clock says so."""
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    text = (
-        BESIDE.format(daemon=True).replace("300_000", "job_ttl_ms").replace("16,", "16, job_ttl_ms=300_000,")
-    )
-    target = hostile("", text=text.replace("time.sleep, args=(1000,)", "int"))
-    session = Session(
-        Surroundings.of(Target.parse(target), contract_named("ledger"), Adapter()),
-        {"max_queue": 2, "job_ttl_ms": 5, "max_completed": 2},
-    )
-    job = session.submit("request", "payload").job_id
-    session.finish(job, "result")
-    time.sleep(0.05)
-    session.submit("request", "payload")
-    assert session.snapshot(job) is None
+@pytest.mark.stress
+@pytest.mark.parametrize("where", ["__init__", "submit", "wait"])
+def test_a_ledger_with_a_thread_is_sound(hostile, isolate, where):
+    """In real time a sound ledger passes within the limit: no long waits, no jobs that expire by themselves."""
+    report = isolate(hostile("threading.Thread(target=int).start()", where), deadline_s=48, examples=60)
+    assert (Verdict.OK, ()) == (report.verdict, report.findings)
+    assert any(line.startswith("virtual time: ") for line in report.skipped)
 
 
 def test_children_of_the_implementation_are_ended_too(hostile, isolate, ends, tmp_path):

@@ -16,7 +16,7 @@ import scenarios.ledger_races
 from harness.contracts.ledger import LEDGER
 from harness.contracts.ledger.claims import CLAIMS
 from harness.findings import UsageError
-from harness.scenario import Strand, installed_scenarios
+from harness.scenario import Strand, chosen_scenarios, installed_scenarios
 from reference.ledger import Ledger
 from scenarios.ledger import SCENARIOS
 
@@ -150,11 +150,9 @@ def test_counts_change_what_they_name_and_nothing_else():
 
 
 def test_counts_of_unknown_roles_are_refused():
-    """A role that the scenario does not have is the user's mistake, and the message lists those it has."""
-    with pytest.raises(
-        UsageError, match=r"soak has no role 'writer'; it has poller, runner, submitter, waiter"
-    ):
-        BY_NAME["soak"].with_counts({"writer": 1})
+    """A misspelt role is a mistake of the user's, told with the roles there are."""
+    with pytest.raises(UsageError, match=r"no chosen scenario has a role 'taker'; there are: poller"):
+        chosen_scenarios("ledger", ["soak"], [("taker", 2)])
 
 
 class Alone:
