@@ -195,4 +195,6 @@ def _request(config: pytest.Config) -> GateRequest:
         adapter=Adapter.load(Path(adapter)) if adapter else Adapter(),
         budget=parse_budget(config.getoption("--harness-budget")),
         seed=_seed(config),
+        adapter_file=adapter or "",
+        budget_text=config.getoption("--harness-budget"),
     )

@@ -228,7 +228,7 @@ def test_the_stacks_of_a_hang_survive_a_closed_standard_error(hostile, isolate):
 
 
 @pytest.mark.xfail(
-    reason="targets/subject.py create() raises UsageError for any instance, also for the sixtieth: a leak ends "
+    reason="targets/subject.py create() raises UsageError for any instance, also the sixtieth: a leak ends "
     "the gate with exit code 2, and what was found before is lost. Only the first instances, in examine(), "
     "say anything about usage",
     strict=True,

@@ -47,7 +47,7 @@ def test_a_thread_started_by_an_operation_is_no_crash(hostile, isolate):
 @pytest.mark.stress
 @pytest.mark.parametrize("where", ["__init__", "submit", "wait"])
 def test_a_ledger_with_a_thread_is_sound(hostile, isolate, where):
-    """In real time a sound ledger passes within the limit: no long waits, no jobs that expire by themselves."""
+    """In real time a sound ledger passes within the limit: no long waits, no jobs that expire."""
     report = isolate(hostile("threading.Thread(target=int).start()", where), deadline_s=48, examples=60)
     assert (Verdict.OK, ()) == (report.verdict, report.findings)
     assert any(line.startswith("virtual time: ") for line in report.skipped)

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness import pytest_plugin
+from harness.outcome import BUDGETS
 
 SOUND = "reference.ledger:Ledger"
 WRONG = {
@@ -25,20 +26,51 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("words", "said"), WRONG.values(), ids=WRONG)
-def test_a_wrong_option_is_told_when_the_session_begins(monkeypatch, tmp_path, words, said):
-    """Before anything is collected, as pytest's own usage error, in one sentence."""
+@pytest.fixture
+def config_for(monkeypatch, tmp_path):
+    """What the plugin's hooks see of a command line."""
     monkeypatch.chdir(tmp_path)
-    parser = pytest.Parser(_ispytest=True)
-    pytest_plugin.pytest_addoption(parser)
-    options = parser.parse(["--harness-target", *words])
-    config = SimpleNamespace(
-        stash=pytest.Stash(), getoption=lambda name: getattr(options, name[2:].replace("-", "_"))
-    )
+
+    def make(*words):
+        parser = pytest.Parser(_ispytest=True)
+        pytest_plugin.pytest_addoption(parser)
+        options = vars(parser.parse(["--harness-target", *words]))
+        return SimpleNamespace(
+            stash=pytest.Stash(), getoption=lambda name: options[name.removeprefix("--").replace("-", "_")]
+        )
+
+    return make
+
+
+@pytest.mark.parametrize(("words", "said"), WRONG.values(), ids=WRONG)
+def test_a_wrong_option_is_told_when_the_session_begins(config_for, words, said):
+    """Before anything is collected, as a usage error of pytest's, in one sentence."""
     with pytest.raises(pytest.UsageError) as caught:
-        pytest_plugin.pytest_configure(config)
+        pytest_plugin.pytest_configure(config_for(*words))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_options_reach_the_gate(config_for, tmp_path):
+    """Target, contract, adapter, budget and seed are those of the command line."""
+    (tmp_path / "book.toml").write_text("[operations]\nsubmit = 'enqueue'\n")
+    words = ("--harness-adapter", "book.toml", "--harness-budget", "quick", "--harness-seed", "7")
+    request = pytest_plugin._request(config_for(SOUND, *words))
+    assert (SOUND, "ledger", 7, BUDGETS["quick"]) == (
+        request.target,
+        request.contract,
+        request.seed,
+        request.budget,
+    )
+    assert {"submit": "enqueue"} == request.adapter.operations
+
+
+def test_options_reach_the_command_that_reproduces(config_for, tmp_path):
+    """What was written on pytest's command line is repeated in the findings."""
+    (tmp_path / "book.toml").write_text("[operations]\nsubmit = 'enqueue'\n")
+    words = ("--harness-adapter", "book.toml", "--harness-budget", "quick")
+    request = pytest_plugin._request(config_for(SOUND, *words))
+    assert ("book.toml", "quick") == (request.adapter_file, request.budget_text)
 
 
 def test_a_wrong_option_is_a_usage_error(scenarios_on):
