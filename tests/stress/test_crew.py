@@ -181,7 +181,6 @@ def test_a_strand_does_not_await_others_for_ever(crew, monkeypatch):
 
 @pytest.mark.stress
 @pytest.mark.skipif(not parking_is_visible(), reason="this system does not show the states of threads")
-@pytest.mark.xfail(strict=True, reason="all strands of a role that nobody plays are parked, vacuously")
 def test_a_role_that_nobody_plays_is_never_parked(crew):
     """A misspelt role must not look like one whose strands are all blocked."""
     answers = []

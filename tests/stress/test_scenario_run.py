@@ -182,9 +182,6 @@ def test_a_strand_that_never_returns_is_a_finding(played, judge, hanging):
     assert "in queue_depth" in finding.evidence[2]
 
 
-@pytest.mark.xfail(
-    strict=True, raises=KeyError, reason="the default hang clause is none, and a hang is blamed on it"
-)
 def test_a_hang_in_a_scenario_that_names_no_clause_for_it_is_a_finding(played, judge, hanging):
     """`hang` may be left out of a scenario; a hang is evidence all the same."""
     assert "" == Scenario.__dataclass_fields__["hang"].default
