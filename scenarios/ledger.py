@@ -28,14 +28,16 @@ def _open_table(strand: Strand) -> None:
 def submitter(strand: Strand) -> None:
     """Submit as fast as the table admits; runners stay until the last submitter has left."""
     strand.shared.submitting.add(strand.index)
-    while strand.running():
-        job_id = submit(strand)
-        if job_id is not None:
-            strand.shared.waiting.append(job_id)
-            strand.shared.known.append(job_id)
-        else:
-            strand.pause(0.2)
-    strand.shared.submitting.discard(strand.index)
+    try:
+        while strand.running():
+            job_id = submit(strand)
+            if job_id is not None:
+                strand.shared.waiting.append(job_id)
+                strand.shared.known.append(job_id)
+            else:
+                strand.pause(0.2)
+    finally:  # also when an answer could not be read: runners wait for nobody who has gone
+        strand.shared.submitting.discard(strand.index)
 
 
 def runner(strand: Strand) -> None:

@@ -164,14 +164,23 @@ class ScenarioRun:
         )
 
     def _report_stuck(self, crew: Crew, stuck: Stuck) -> None:
-        clause = self.scenario.hang
+        members = (*crew.members, crew.auditor)
+        for member in members:  # what led to the hang comes first; a mistake of ours is no finding at all
+            if member.name not in stuck.stacks and member.error is not None:
+                self._report_error(member, member.error)
+        for member in members:
+            for item in member.recorder.operations():
+                if isinstance(item.response, Raised):
+                    self._report_raised(item)
         evidence: list[str] = []
-        for member in (*crew.members, crew.auditor):
+        for member in members:
             if member.name in stuck.stacks:
                 evidence.extend(shown(item, item.called) for item in member.recorder.operations()[-1:])
                 evidence.append(f"stack of {member.name}:\n{stuck.stacks[member.name]}")
         self.rounds += 1
-        self._judge.record(clause, Kind.HANG, f"never returned: {', '.join(stuck.stacks)}", evidence)
+        self._judge.record(
+            self.scenario.hang, Kind.HANG, f"never returned: {', '.join(stuck.stacks)}", evidence
+        )
 
 
 def _sleep(seconds: float) -> None:

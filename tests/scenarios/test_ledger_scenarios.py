@@ -15,6 +15,7 @@ import scenarios.ledger_moves
 import scenarios.ledger_races
 from harness.contracts.ledger import LEDGER
 from harness.contracts.ledger.claims import CLAIMS
+from harness.contracts.records import Malformed
 from harness.findings import UsageError
 from harness.scenario import Strand, chosen_scenarios, installed_scenarios
 from reference.ledger import Ledger
@@ -150,13 +151,20 @@ def test_counts_change_what_they_name_and_nothing_else():
 
 
 def test_counts_of_unknown_roles_are_refused():
-    """A misspelt role is a mistake of the user's, told with the roles there are."""
-    with pytest.raises(UsageError, match=r"no chosen scenario has a role 'taker'; there are: poller"):
-        chosen_scenarios("ledger", ["soak"], [("taker", 2)])
+    """A role that no chosen scenario has is the user's mistake, and the message lists those there are."""
+    with pytest.raises(UsageError, match=r"role 'writer'; there are: poller, runner, submitter, waiter"):
+        chosen_scenarios("ledger", ["soak"], [("runner", 1), ("writer", 1)])
+
+
+def test_counts_reach_the_scenarios_that_have_the_role():
+    """Of several chosen scenarios, each takes the counts that are meant for it."""
+    soak, takers = chosen_scenarios("ledger", ["soak", "takers"], [("runner", 5), ("taker", 2)])
+    assert [4, 5, 3, 2] == [role.count for role in soak.roles]
+    assert [2] == [role.count for role in takers.roles]
 
 
 class Alone:
-    """A strand without threads: `before` is called ahead of each submit, and `over` ends the soak."""
+    """A strand without threads, for a soak that ends when `shared.over` is set."""
 
     def __init__(self, ledger, shared):
         self.system = SimpleNamespace(
@@ -201,3 +209,24 @@ def test_a_runner_stays_until_the_last_submitter_has_left():
     runner.pause = pause
     scenarios.ledger.runner(runner)
     assert ledger.snapshot(shared.known[0]).state.terminal
+
+
+def test_a_runner_does_not_stay_for_a_submitter_that_was_cut_short():
+    """A malformed answer ends the submitter that got it, and the round can end as well."""
+    ledger = Ledger()
+    shared = SimpleNamespace(over=False, history=[])
+    submitter, runner = Alone(ledger, shared), Alone(ledger, shared)
+    scenarios.ledger._open_table(submitter)
+
+    def malformed(request_id, payload):
+        raise Malformed("submit status 'NOPE' is neither an acceptance nor a rejection")
+
+    def pause(milliseconds):
+        raise AssertionError("the runner waits for a submitter that has left")
+
+    submitter.system.submit = malformed
+    with pytest.raises(Malformed, match="NOPE"):
+        scenarios.ledger.submitter(submitter)
+    shared.over = True
+    runner.pause = pause
+    scenarios.ledger.runner(runner)

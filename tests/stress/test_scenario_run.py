@@ -189,6 +189,27 @@ def test_a_hang_in_a_scenario_that_names_no_clause_for_it_is_a_finding(played, j
     assert [Kind.HANG] == [finding.kind for finding in judge.findings()]
 
 
+def test_a_hang_after_a_mistake_of_ours_is_no_finding(played, judge, hanging, release):
+    """A role that broke off may be what the others wait for: the mistake is raised, nobody is blamed."""
+    error = None
+    try:
+        played({"broken": mistake, "stuck": lambda strand: release.wait()}, hang="AJT-LOCK-ORDER")
+    except ZeroDivisionError as raised:
+        error = raised
+    assert (True, ()) == (error is not None, judge.findings())
+
+
+@pytest.mark.parametrize(
+    ("factory", "role", "kind"),
+    [(Malformed, finish, Kind.MALFORMED_ANSWER), (Raising, fail, Kind.EXCEPTION)],
+    ids=["malformed", "raised"],
+)
+def test_a_hang_does_not_hide_what_led_to_it(played, judge, hanging, release, factory, role, kind):
+    """What the strands that came back were answered is evidence also when others hang."""
+    played({"one": role, "stuck": lambda strand: release.wait()}, factory, hang="AJT-LOCK-ORDER")
+    assert kind in [finding.kind for finding in judge.findings()]
+
+
 def test_the_same_seed_draws_the_same_numbers(scenario, bound, judge):
     """What a strand draws follows from the seed, the round and the strand."""
     draws = []
