@@ -27,9 +27,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from harness.control.runtime import Runtime
+from harness.control.threads import thread_module, time_module
 from harness.control.virtual import Allocations, VirtualTime, solo_thread_module
 
-__all__ = ["World", "solo_world"]
+__all__ = ["World", "controlled_world", "solo_world"]
 
 _STANDARD = frozenset({"threading", "_threading_local", "queue", "sched", "concurrent"})
 _ABSENT = frozenset({"_queue"})  # its absence makes `queue` use the Python SimpleQueue
@@ -202,3 +204,9 @@ def solo_world(prefixes: Sequence[str], roots: Sequence[Path] = ()) -> tuple[Wor
     allocations = Allocations()
     supplied = {"time": clock.module(), "_thread": solo_thread_module(clock, allocations)}
     return World(supplied, prefixes, roots), clock, allocations
+
+
+def controlled_world(runtime: Runtime, prefixes: Sequence[str], roots: Sequence[Path] = ()) -> World:
+    """A world whose threads are tasks of this runtime."""
+    supplied = {"time": time_module(runtime), "_thread": thread_module(runtime)}
+    return World(supplied, prefixes, roots)

@@ -1,0 +1,106 @@
+"""What can go wrong in one execution, as data: deadlock, exception, broken invariant, livelock.
+
+Nothing here looks at a clock. A deadlock is computed when nobody can go on, and at once when the tasks
+of a cycle wait for each other through resources that only they can free.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from harness.control.where import origin, where, where_of_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.control.runtime import Runtime
+    from harness.control.task import Task
+
+__all__ = ["Failure", "FailureKind", "Wait", "deadlock", "raised", "stuck_in_cycle"]
+
+
+class FailureKind(StrEnum):
+    """Kinds of failure that one execution can show."""
+
+    DEADLOCK = "deadlock"
+    LOST_WAKEUP = "lost wakeup"
+    LIVELOCK = "livelock"
+    EXCEPTION = "exception"
+    INVARIANT = "invariant"
+    NONDETERMINISM = "uncontrolled nondeterminism"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A task that cannot go on: what for, held by whom, and where in its code."""
+
+    task: str
+    noun: str
+    holder: str
+    where: str
+    acquired: str = ""
+
+    def __str__(self) -> str:
+        held = f" held by {self.holder}" if self.holder else ""
+        return f"{self.task} waits for {self.noun}{held}, at {self.where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failure. `task` is who showed it; `error_type` and `where` are those of an exception."""
+
+    kind: FailureKind
+    message: str
+    task: str = ""
+    error_type: str = ""
+    where: str = ""
+    waits: tuple[Wait, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes two failures the same for shrinking: kind, exception type, place."""
+        return self.kind.value, self.error_type, self.where
+
+
+def raised(moment: Runtime, task: Task, error: BaseException, kind: str = "") -> Failure:
+    """The failure of a task whose function raised; a failed check or invariant is one of the claims."""
+    claim = kind == "invariant" or (isinstance(error, AssertionError) and not moment.exploring)
+    text = str(error)
+    return Failure(
+        kind=FailureKind.INVARIANT if claim else FailureKind.EXCEPTION,
+        message=text if claim and text else f"{type(error).__name__}: {text}" if text else type(error).__name__,
+        task=task.name,
+        error_type=type(error).__name__,
+        where=where_of_error(error),
+    )
+
+
+def deadlock(moment: Runtime, stuck: Sequence[Task]) -> Failure:
+    """The failure of tasks that wait for each other, or for what nobody will do."""
+    waits = tuple(_wait(task) for task in stuck)
+    told = "; ".join(str(wait) for wait in waits)
+    return Failure(FailureKind.DEADLOCK, told, waits=waits, where=" / ".join(wait.where for wait in waits))
+
+
+def stuck_in_cycle(task: Task) -> list[Task]:
+    """The tasks of a wait-for cycle through `task` that nobody else can break; empty if there is none."""
+    cycle: list[Task] = []
+    other: Task | None = task
+    while other is not None and other.blocked and other.deadline_ns is None and not other.timed_out:
+        cycle.append(other)
+        other = other.waiting_on.holder()
+        if other is task:
+            return cycle
+        if other in cycle:
+            return []  # somebody else's cycle, told when it closed
+    return []
+
+
+def _wait(task: Task) -> Wait:
+    resource: Any = task.waiting_on
+    holder = resource.holder()
+    owner = getattr(resource, "owner", None) if holder is None else holder
+    held = owner.name if owner is not None and owner is not task else "itself" if holder is task else ""
+    return Wait(task.name, origin(resource, task), held, where(task))

@@ -1,0 +1,1 @@
+"""Who runs next. One strategy per file, all behind the protocol of `harness.strategies.protocol`."""
