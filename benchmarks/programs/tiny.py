@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from harness.control.runtime import Runtime
-from harness.control.world import controlled_world
+from harness.control.controlled import ControlledWorld
 from harness.explore.group import Group
 
 __all__ = ["Playground", "random_program"]
@@ -76,7 +76,7 @@ class Playground:
 
     def __init__(self) -> None:
         self.runtime = Runtime(max_steps=5_000)
-        world = controlled_world(self.runtime, [])
+        world = ControlledWorld(self.runtime)
         self._threading = world.load("threading")
         self._queue = world.load("queue")
         self._time: Any = world.modules["time"]

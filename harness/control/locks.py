@@ -137,12 +137,18 @@ def lock_classes(runtime: Runtime) -> tuple[type, type]:  # noqa: C901  two clas
         def holder(self) -> Task | None:
             return self.owner if self.scoped else None
 
-        def reset(self) -> None:
-            """Free again, for the next execution."""
-            self.owner = None
+        def state(self) -> Any:
+            """What `restore` puts back."""
+            return self.owner, self.scoped
+
+        def restore(self, state: Any) -> None:
+            """As it was when `state` was taken, nobody waiting."""
+            self.owner, self.scoped = state
             self.waiters.clear()
 
-        _at_fork_reinit = reset
+        def _at_fork_reinit(self) -> None:
+            self.restore((None, False))
+
         acquire_lock, release_lock, locked_lock = acquire, release, locked
 
         def __repr__(self) -> str:
@@ -232,13 +238,18 @@ def lock_classes(runtime: Runtime) -> tuple[type, type]:  # noqa: C901  two clas
         def holder(self) -> Task | None:
             return self.owner
 
-        def reset(self) -> None:
-            """Free again, for the next execution."""
-            self.owner = None
-            self.count = 0
+        def state(self) -> Any:
+            """What `restore` puts back."""
+            return self.owner, self.count
+
+        def restore(self, state: Any) -> None:
+            """As it was when `state` was taken, nobody waiting."""
+            self.owner, self.count = state
             self.waiters.clear()
 
-        _at_fork_reinit = reset
+        def _at_fork_reinit(self) -> None:
+            self.restore((None, 0))
+
 
         def __repr__(self) -> str:
             held = f"locked by {self.owner.name}" if self.owner is not None else "unlocked"

@@ -4,7 +4,7 @@ A scheduling point is made by the running task just before a primitive operation
 access. It counts `left` down and, while that stays non-negative, goes on: the strategy's last answer
 still stands (its *lease*). Otherwise the strategy is asked, in the running task, and only if it names
 another one is there a switch, straight to it. A lease ends early when somebody becomes runnable, unless
-the strategy ranked that task lower. Nothing is recorded but the switches: `decisions` are pairs (step,
+the strategy ranked that task lower. Nothing is recorded but the switches: `decisions` are pairs (mark,
 task id), enough to run the same execution again with full tracing.
 
 What is runnable follows from the state alone, and is looked at only when the strategy is asked: a task
@@ -75,6 +75,7 @@ class Runtime:
         self.lease = FOR_EVER
         self.step = 0
         self.racing = 0
+        self.arrivals = 0  # how often somebody had to ask
         self.now_ns = _EPOCH_NS
         self.runnable: list[Task] = []
         self._outside = self.running = Task(MAIN, "main", None)
@@ -93,6 +94,7 @@ class Runtime:
         self.decisions: list[tuple[int, int]] = []
         self.at_exit: Callable[[], None] | None = None
         self.made_outside: list[Any] = []
+        self._found: list[tuple[Any, Any]] = []  # those, as the first execution finds them
         self.abandoned = 0
         self._sees_all = False
         self._live: list[Task] = []
@@ -114,6 +116,8 @@ class Runtime:
             raise HarnessError("a controlled execution runs on the thread that made its runtime")
         self._hub = getcurrent()
         self._reset(strategy, tracer)
+        self._found += [(lock, lock.state()) for lock in self.made_outside]
+        self.made_outside.clear()
         task = self.spawn(main, "main")
         self.running = task
         self.executing = True
@@ -136,6 +140,17 @@ class Runtime:
         self._void()
         self.exploring = on
 
+    def watch(self, invariant: Callable[[], None]) -> None:
+        """Check this after every step of the execution that is going on."""
+        self.invariant = invariant
+        self._sees_all = True
+
+    def announce_spawn(self) -> None:
+        """A scheduling point before a task is spawned by hand."""
+        self.left -= 1
+        if self.left < 0:
+            self.point("spawn", self.running, None)
+
     def spawn(self, function: Callable[[], Any], name: str = "", daemon: bool = False) -> Task:
         """Make a runnable task; without a name it is called after its creator."""
         if not name:
@@ -154,7 +169,7 @@ class Runtime:
         self.strategy, self.tracer = strategy, tracer
         self._sees_all = tracer is not None or self.invariant is not None or strategy.sees_all
         self.early = strategy.early_timeouts
-        self.step, self.racing, self.now_ns = 0, 0, _EPOCH_NS
+        self.step, self.racing, self.arrivals, self.now_ns = 0, 0, 0, _EPOCH_NS
         self.left = self.lease = 0
         self.failure, self._error = None, None
         self._cut = self._pruned = self._exit_begun = False
@@ -173,8 +188,8 @@ class Runtime:
         for task in self.tasks:
             if not task.finished:
                 self._kill(task)
-        for lock in self.made_outside:
-            lock.reset()
+        for lock, state in self._found:
+            lock.restore(state)
         self.executing = self.killing = False
         self.running = self._outside
         self.left = self.lease = FOR_EVER
@@ -214,6 +229,7 @@ class Runtime:
             if task.sentinel is not None:
                 task.sentinel.finish(task)
             self.current = None
+            self.arrivals += 1
             if not self._over():
                 self._go_on()
                 return
@@ -253,6 +269,7 @@ class Runtime:
         task = self.running
         task.pending = (kind, owner, key)
         self.current = task
+        self.arrivals += 1
         chosen = self._choose()
         if chosen is not task:
             self.running = chosen
@@ -272,6 +289,7 @@ class Runtime:
         if resource.owner is not None:
             return True
         self.current = task
+        self.arrivals += 1
         chosen = self._choose()
         if chosen is task:
             return True
@@ -324,6 +342,7 @@ class Runtime:
         task.clock_reads = 0
         self._stand(task, resource, deadline_ns)
         self.current = None
+        self.arrivals += 1
         cycle = stuck_in_cycle(task)
         if cycle:
             self.fail(deadlock(self, cycle))
@@ -398,7 +417,7 @@ class Runtime:
                 self._check_invariant()
             chosen = self._answer()
             if chosen is not self.current and self.exploring:
-                self.decisions.append((self.step, chosen.id))
+                self.decisions.append((self.mark, chosen.id))
             if self.tracer is not None:
                 self.tracer.decided(self, chosen)
             if chosen is not self.clock:
@@ -432,6 +451,11 @@ class Runtime:
     def unfinished(self) -> list[Task]:
         """The tasks that are not finished, runnable or not, by id."""
         return self._live
+
+    @property
+    def mark(self) -> int:
+        """Counts points, twice: even where a task asks at one, odd where it could not go on after it."""
+        return 2 * self.step + (self.current is None)
 
     def fire_operation(self) -> Operation:
         """What the clock would do next: end a wait, and move itself."""

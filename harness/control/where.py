@@ -9,7 +9,7 @@ import traceback
 from types import CodeType, FrameType
 from typing import Any
 
-__all__ = ["frames_of", "innermost", "origin", "shown", "where", "where_of_error"]
+__all__ = ["frames_of", "innermost", "is_foreign", "is_ours", "named", "origin", "shown", "where", "where_of_error"]
 
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _STDLIB = (os.path.realpath(sysconfig.get_path("stdlib")) + os.sep, "<frozen ")
@@ -26,6 +26,11 @@ def is_foreign(filename: str) -> bool:
         )
         _foreign[filename] = known
     return known
+
+
+def is_ours(filename: str) -> bool:
+    """Whether a file belongs to the harness."""
+    return filename.startswith(_OURS)
 
 
 def innermost(frame: FrameType | None) -> FrameType | None:
@@ -65,12 +70,17 @@ def where_of_error(error: BaseException) -> str:
 
 def origin(resource: Any, task: Any) -> str:
     """What a task waits for, in the words of `threading` if it waits inside one of its primitives."""
-    frame = frames_of(task)
-    outermost = ""
+    return named(resource, frames_of(task))
+
+
+def named(resource: Any, frame: FrameType | None) -> str:
+    """A resource, by the public function of the standard library that the code under test called for it."""
+    through = ""
     while frame is not None and is_foreign(frame.f_code.co_filename):
         code = frame.f_code
-        if not code.co_filename.startswith(_OURS):
-            outermost = code.co_qualname
+        public = code.co_name[0].isalpha() or code.co_name.startswith("__")
+        if public and not is_ours(code.co_filename):
+            through = code.co_qualname
         frame = frame.f_back
-    noun: str = resource.noun
-    return f"{outermost} ({noun})" if outermost else noun
+    noun: str = getattr(resource, "noun", type(resource).__name__)
+    return f"{through} ({noun})" if through else noun

@@ -24,14 +24,12 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import CodeType, ModuleType
+from typing import Any, Protocol
 
-from harness.control.runtime import Runtime
-from harness.control.threads import thread_module, time_module
 from harness.control.virtual import Allocations, VirtualTime, solo_thread_module
 
-__all__ = ["World", "controlled_world", "solo_world"]
+__all__ = ["Compiler", "World", "solo_world"]
 
 _STANDARD = frozenset({"threading", "_threading_local", "queue", "sched", "concurrent"})
 _ABSENT = frozenset({"_queue"})  # its absence makes `queue` use the Python SimpleQueue
@@ -70,6 +68,15 @@ def _os_without_fork_hooks() -> ModuleType:
     return module
 
 
+class Compiler(Protocol):
+    """Compiles the source of private modules; `supplied` are the builtins that its code uses."""
+
+    supplied: Mapping[str, Any]
+
+    def compile(self, source: bytes, filename: str, module: str) -> CodeType | None:
+        """The code of a module; None to compile it as usual."""
+
+
 class World:
     """Private modules by name.
 
@@ -78,13 +85,21 @@ class World:
     """
 
     def __init__(
-        self, supplied: Mapping[str, ModuleType], prefixes: Sequence[str], roots: Sequence[Path] = ()
+        self,
+        supplied: Mapping[str, ModuleType],
+        prefixes: Sequence[str],
+        roots: Sequence[Path] = (),
+        compiler: Compiler | None = None,
     ) -> None:
         self.modules: dict[str, ModuleType] = dict(supplied)
+        self.codes: dict[str, CodeType] = {}
+        self._compiler = compiler
         self._prefixes = frozenset(prefixes) - {"harness"}
         self._roots = tuple(root.resolve() for root in roots)
         self._first_party: dict[str, bool] = {}
         self._builtins = {**vars(builtins), "__import__": self._import}
+        if compiler is not None:
+            self._builtins.update(compiler.supplied)
 
     def load(self, name: str) -> ModuleType:
         """Import a module privately by its absolute name; raises what its import raises."""
@@ -107,7 +122,7 @@ class World:
 
     def _execute(self, name: str, spec: ModuleSpec, parent: ModuleType | None, child: str) -> ModuleType:
         get_code = getattr(spec.loader, "get_code", None)
-        code = get_code(name) if get_code else None
+        code = self._compiled(name, spec) or (get_code(name) if get_code else None)
         if code is None and not spec.submodule_search_locations:
             return importlib.import_module(name)  # an extension module passes through
         module = importlib.util.module_from_spec(spec)
@@ -118,6 +133,7 @@ class World:
         if parent is not None:
             setattr(parent, child, module)  # before the body runs, so that circular imports resolve here
         if code is not None:
+            self.codes[name] = code
             try:
                 with _listed(None if name.partition(".")[0] in _STANDARD else module):
                     exec(code, module.__dict__)  # noqa: S102  importing is executing
@@ -127,6 +143,32 @@ class World:
                     delattr(parent, child)
                 raise
         return module
+
+    def load_as(self, name: str, path: Path) -> ModuleType:
+        """Import a module that has this name elsewhere: by name if that leads to this file, else the file."""
+        parent = name.rpartition(".")[0]
+        try:
+            spec = self._find(name, self.load(parent) if parent else None)
+        except ImportError:
+            spec = None
+        if spec is not None and spec.origin and Path(spec.origin).resolve() == path.resolve():
+            return self.load(name)
+        return self.load_file(name, path)
+
+    def is_own(self, name: str, path: Path) -> bool:
+        """Whether a module that lies in this file is imported privately."""
+        top = name.partition(".")[0]
+        return top in self.modules or top in self._prefixes or self._is_own_place(path)
+
+    def _compiled(self, name: str, spec: ModuleSpec) -> CodeType | None:
+        """The module's code, if it is this world's to compile; raises what compiling raises."""
+        get_source = getattr(spec.loader, "get_data", None)
+        if self._compiler is None or get_source is None or not spec.has_location:
+            return None
+        assert spec.origin is not None
+        if not spec.origin.endswith(".py"):
+            return None
+        return self._compiler.compile(get_source(spec.origin), spec.origin, name)
 
     def _find(self, name: str, parent: ModuleType | None) -> ModuleSpec | None:
         path = getattr(parent, "__path__", None) if parent is not None else None
@@ -158,7 +200,10 @@ class World:
         origin = spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), None))
         if not origin:
             return False
-        place = Path(str(origin)).resolve()
+        return self._is_own_place(Path(str(origin)))
+
+    def _is_own_place(self, path: Path) -> bool:
+        place = path.resolve()
         if any(place.is_relative_to(root) for root in self._roots):
             return True
         if {"site-packages", "dist-packages"} & set(place.parts):
@@ -205,8 +250,3 @@ def solo_world(prefixes: Sequence[str], roots: Sequence[Path] = ()) -> tuple[Wor
     supplied = {"time": clock.module(), "_thread": solo_thread_module(clock, allocations)}
     return World(supplied, prefixes, roots), clock, allocations
 
-
-def controlled_world(runtime: Runtime, prefixes: Sequence[str], roots: Sequence[Path] = ()) -> World:
-    """A world whose threads are tasks of this runtime."""
-    supplied = {"time": time_module(runtime), "_thread": thread_module(runtime)}
-    return World(supplied, prefixes, roots)

@@ -1,0 +1,1 @@
+"""Regression seeds: schedules as readable text, replayed by meaning, shrunk, kept."""

@@ -1,0 +1,64 @@
+"""The default: several strategies take turns, for no single one finds everything.
+
+One round of turns: random walk, PCT, POS, URW, PCT. Each keeps what it learnt from its own turns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.strategies.pct import PCT
+from harness.strategies.pos import POS
+from harness.strategies.protocol import derived
+from harness.strategies.random_walk import RandomWalk
+from harness.strategies.urw import URW
+
+if TYPE_CHECKING:
+    from harness.control.runtime import Ended, Runtime
+    from harness.control.task import Task
+    from harness.strategies.protocol import Strategy
+
+__all__ = ["Portfolio"]
+
+
+class Portfolio:
+    """Takes turns between sampling strategies, each with a seed derived from `seed`."""
+
+    def __init__(self, seed: int) -> None:
+        pct = PCT(derived(seed, 1))
+        self._turns: tuple[Strategy, ...] = (
+            RandomWalk(derived(seed, 0)),
+            pct,
+            POS(derived(seed, 2)),
+            URW(derived(seed, 3)),
+            pct,
+        )
+        self._turn = -1
+        self.present: Strategy = self._turns[0]
+        self._last: dict[int, Ended] = {}
+
+    @property
+    def sees_all(self) -> bool:
+        """As the strategy whose turn it is."""
+        return self.present.sees_all
+
+    @property
+    def early_timeouts(self) -> bool:
+        """As the strategy whose turn it is."""
+        return self.present.early_timeouts
+
+    def begin(self, last: Ended | None) -> bool:
+        """Next turn; every strategy hears only of its own executions."""
+        if last is not None:
+            self._last[id(self.present)] = last
+        self._turn += 1
+        self.present = self._turns[self._turn % len(self._turns)]
+        return self.present.begin(self._last.pop(id(self.present), None))
+
+    def choose(self, moment: Runtime) -> Task:
+        """As the strategy whose turn it is."""
+        return self.present.choose(moment)
+
+    def draw(self, bound: int) -> int:
+        """As the strategy whose turn it is."""
+        return self.present.draw(bound)
