@@ -13,9 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from harness.control.compiler import AccessCompiler
 from harness.control.runtime import Runtime
+from harness.control.stored_names import NOTHING, Mutable
 from harness.control.threads import thread_module, time_module
-from harness.control.world import Compiler, World
+from harness.control.world import World
 
 __all__ = ["ControlledWorld"]
 
@@ -30,10 +32,12 @@ class ControlledWorld(World):
         runtime: Runtime,
         prefixes: Sequence[str] = (),
         roots: Sequence[Path] = (),
-        compiler: Compiler | None = None,
+        mutable: Mutable = NOTHING,
+        accesses: bool = True,
     ) -> None:
+        self.compiler = AccessCompiler(runtime, mutable, accesses)
         supplied = {"time": time_module(runtime), "_thread": thread_module(runtime)}
-        super().__init__(supplied, prefixes, roots, compiler)
+        super().__init__(supplied, prefixes, roots, self.compiler)
         self._restorers: list[Callable[[], None]] | None = None
         self._watched = 0
         runtime.at_exit = self._leave

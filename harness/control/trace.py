@@ -53,13 +53,15 @@ class Step:
 
     `at` is where the deciding task stood. `default` says whether the decision was what happens
     without interference; `preempts` whether the deciding task could have gone on. `file`, `line` and
-    `function` are those of the code under test; `resource` tells objects apart within one execution.
+    `function` are those of the code under test; `resource` tells objects apart within one execution,
+    `key` their attributes and items.
     """
 
     task: str
     kind: str
     label: str
     resource: int
+    key: str
     file: str
     line: int
     function: str
@@ -103,13 +105,14 @@ class TraceRecorder:
             return
         current = moment.current
         frame = innermost(_frame(chosen, moment))
-        kind, owner, _ = moment.fire_operation() if chosen is moment.clock else chosen.pending
+        kind, owner, key = moment.fire_operation() if chosen is moment.clock else chosen.pending
         self.steps.append(
             Step(
                 task=chosen.name,
                 kind=kind,
                 label=label_of(chosen, moment),
                 resource=self._number(owner),
+                key=key if isinstance(key, str) else repr(key) if isinstance(key, int) else "",
                 file=frame.f_code.co_filename if frame is not None else "",
                 line=frame.f_lineno if frame is not None else 0,
                 function=frame.f_code.co_qualname if frame is not None else "",

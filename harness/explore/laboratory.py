@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from harness.control.runtime import Ended, Runtime, Tracer
+from harness.control.stored_names import NOTHING, Mutable
 from harness.control.controlled import ControlledWorld
 from harness.explore.group import Group
 from harness.explore.privately import private_function, private_program
@@ -34,24 +35,43 @@ class Laboratory:
         accesses: bool = True,
         every_step: bool = False,
     ) -> None:
-        self.runtime = Runtime(steps)
-        self.world = ControlledWorld(self.runtime, instrument)
         self.executions = 0
+        self._source = program
+        self._steps = steps
         self._racing_start = racing_start
-        if isinstance(program, Program):
-            self._program = private_program(self.world, program)
-            self._main = self._run_program
-            self._watch = self._program.invariant if every_step else None
-        else:
-            self._whole = private_function(self.world, program)
-            self._main = self._run_whole
-            self._watch = None
+        self._instrument = instrument
+        self._accesses = accesses
+        self._every_step = every_step
+        self._main: Callable[[], None]
+        self._watch: Callable[[Any], None] | None = None
+        self._set_up(NOTHING)
+
+    def _set_up(self, mutable: Mutable) -> None:
+        """Import everything privately, again if a module changed what is known of those before it."""
+        while True:
+            self.runtime = Runtime(self._steps)
+            self.world = ControlledWorld(
+                self.runtime, self._instrument, mutable=mutable, accesses=self._accesses
+            )
+            source = self._source
+            if isinstance(source, Program):
+                self._program = private_program(self.world, source)
+                self._main = self._run_program
+                self._watch = self._program.invariant if self._every_step else None
+            else:
+                self._whole = private_function(self.world, source)
+                self._main = self._run_whole
+            if not self.world.compiler.outdated:
+                return
+            mutable = self.world.compiler.seen
 
     def run(self, strategy: Any, tracer: Tracer | None = None) -> Ended:
         """One execution; raises HarnessError."""
         self.executions += 1
         if self.executions % _COLLECT_EVERY == 0:
             gc.collect()
+        if self.world.compiler.outdated:  # a module was imported while running, by the execution before
+            self._set_up(self.world.compiler.seen)
         self.runtime.invariant = None
         self.world.remember()
         ended = self.runtime.execute(self._main, strategy, tracer)

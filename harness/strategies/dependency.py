@@ -27,7 +27,7 @@ def dependent(one: Operation, other: Operation) -> bool:
         return owner2 in (owner, key)
     if kind2 == "fire":
         return owner in (owner2, key2)
-    if owner is not owner2 and owner != owner2 or kind in _LOCAL or kind2 in _LOCAL:
+    if (owner is not owner2 and not (type(owner) is int and owner == owner2)) or kind in _LOCAL or kind2 in _LOCAL:
         return False
     if kind in _PURE and kind2 in _PURE:
         return False

@@ -1,0 +1,120 @@
+"""Which attributes are ever stored after construction: only those can race.
+
+A read of an attribute that no code stores outside of `__init__` (before `self` could have escaped from it)
+sees the same value whenever it happens, so it is no scheduling point. The names are collected over all
+modules of a world; where code stores under computed names, every name counts.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["EVERYTHING", "NOTHING", "Mutable", "stored_names"]
+
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
+
+
+@dataclass(frozen=True)
+class Mutable:
+    """Attribute names that may be stored at any time; `everything` if that cannot be known."""
+
+    names: frozenset[str] = frozenset()
+    everything: bool = False
+
+    def __contains__(self, name: str) -> bool:
+        return self.everything or name in self.names
+
+    def __or__(self, other: Mutable) -> Mutable:
+        return Mutable(self.names | other.names, self.everything or other.everything)
+
+    def covers(self, other: Mutable) -> bool:
+        """Whether all of the other's names are among these."""
+        return self.everything or (not other.everything and other.names <= self.names)
+
+
+EVERYTHING = Mutable(everything=True)
+NOTHING = Mutable()
+
+
+def stored_names(tree: ast.Module) -> Mutable:
+    """The names that a module stores outside of construction."""
+    names: set[str] = set()
+    constructors: list[tuple[ast.ClassDef, ast.FunctionDef]] = []
+    inside: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            for function in node.body:
+                if isinstance(function, ast.FunctionDef) and function.name in _CONSTRUCTORS:
+                    constructors.append((node, function))
+                    inside.update(_own_stores(function))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            if node.attr == "__dict__":
+                return EVERYTHING
+            if not isinstance(node.ctx, ast.Load) and node not in inside:
+                names.add(node.attr)
+        elif isinstance(node, ast.Call):
+            stored = _stored_by_call(node)
+            if stored is None:
+                return EVERYTHING
+            names.update(stored)
+    for owner, function in constructors:
+        names.update(_stored_after_escape(owner, function))
+    return Mutable(frozenset(names))
+
+
+def _self_of(function: ast.FunctionDef) -> str:
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    return arguments[0].arg if arguments else ""
+
+
+def _own_stores(function: ast.FunctionDef) -> Iterable[ast.Attribute]:
+    own = _self_of(function)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            if isinstance(node.value, ast.Name) and node.value.id == own:
+                yield node
+
+
+def _stored_by_call(node: ast.Call) -> tuple[str, ...] | None:
+    """Names stored by `setattr` and its like; None if they cannot be known."""
+    function = node.func
+    name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+    if name == "vars":
+        return None
+    if name in ("setattr", "delattr", "__setattr__", "__delattr__"):
+        for argument in node.args[:2]:
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                return (argument.value,)
+        return None
+    return ()
+
+
+def _stored_after_escape(owner: ast.ClassDef, function: ast.FunctionDef) -> set[str]:
+    """What a constructor stores once somebody else may hold the object."""
+    own = _self_of(function)
+    fields = {node.attr for node in ast.walk(owner) if _is_own_store(node)}
+    escape = min((line for line in _escapes(function, own, fields)), default=None)
+    if escape is None:
+        return set()
+    return {node.attr for node in _own_stores(function) if node.lineno >= escape}
+
+
+def _is_own_store(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+
+
+def _escapes(function: ast.FunctionDef, own: str, fields: set[str]) -> Iterable[int]:
+    """Lines at which `self`, or a method bound to it, is used as a value."""
+    harmless: set[ast.AST] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call):
+            harmless.add(node.func)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own:
+            harmless.add(node.value)
+            if isinstance(node.ctx, ast.Load) and node.attr not in fields and node not in harmless:
+                yield node.lineno
+        elif isinstance(node, ast.Name) and node.id == own and node not in harmless:
+            yield node.lineno

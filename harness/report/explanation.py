@@ -1,0 +1,123 @@
+"""One sentence on why an interleaving fails, and the steps of it that matter."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from harness.control.failures import Failure, FailureKind
+from harness.control.trace import Step
+
+__all__ = ["explained", "place_of", "steps_that_matter"]
+
+_ACCESSES = ("read", "write")
+
+
+def explained(failure: Failure, steps: Sequence[Step]) -> str:
+    """What went wrong, in one sentence."""
+    if failure.kind in (FailureKind.DEADLOCK, FailureKind.LOST_WAKEUP):
+        return _stuck(failure)
+    return _lost_update(steps) or _stale_read(steps) or _early_timeout(steps) or _interfered(steps)
+
+
+def place_of(step: Step) -> str:
+    """A step's file and line."""
+    return f"{os.path.basename(step.file)}:{step.line}" if step.file else step.label
+
+
+def steps_that_matter(steps: Sequence[Step]) -> list[Step]:
+    """The steps on what several tasks touched, and those at which the schedule deviates."""
+    users: dict[tuple[int, str], set[str]] = {}
+    writers: set[tuple[int, str]] = set()
+    for step in steps:
+        users.setdefault(_what(step), set()).add(step.task)
+        if step.kind not in ("read", "time", "try"):
+            writers.add(_what(step))
+    shared = {what for what, tasks in users.items() if len(tasks) > 1 and what in writers}
+    return [
+        step
+        for step in steps
+        if (step.file and _what(step) in shared) or step.kind == "fire" or (step.preempts and step.file)
+    ]
+
+
+def _what(step: Step) -> tuple[int, str]:
+    return step.resource, step.key
+
+
+def _noun(step: Step) -> str:
+    return step.label.removeprefix(f"{step.kind} ").partition(" in ")[0]
+
+
+def _stuck(failure: Failure) -> str:
+    if len(failure.waits) > 1 and all(wait.holder for wait in failure.waits):
+        circle = ", and ".join(f"{wait.task} waits for what {wait.holder} holds" for wait in failure.waits)
+        return f"Deadlock: {circle}."
+    if len(failure.waits) == 1:
+        wait = failure.waits[0]
+        return f"{wait.task} waits in {wait.noun} for something that nobody will do any more."
+    return f"{len(failure.waits)} tasks wait for something that nobody will do any more."
+
+
+def _lost_update(steps: Sequence[Step]) -> str:
+    """Two tasks read a place before either wrote it back."""
+    reads: dict[tuple[int, str], dict[str, int]] = {}
+    writes: dict[tuple[int, str], list[tuple[int, str]]] = {}
+    for number, step in enumerate(steps):
+        what = _what(step)
+        if step.kind == "read":
+            reads.setdefault(what, {})[step.task] = number
+        elif step.kind == "write":
+            read = reads.get(what, {}).get(step.task)
+            for at, other in writes.get(what, ()):
+                if read is not None and other != step.task and at > read:
+                    theirs = reads.get(what, {}).get(other)
+                    if theirs is not None and theirs < at:
+                        return (
+                            f"Lost update: {other} and {step.task} both read {_noun(step)} "
+                            f"before either wrote it back."
+                        )
+                    return (
+                        f"Lost update: {step.task} read {_noun(step)} ({place_of(steps[read])}), {other} wrote it "
+                        f"({place_of(steps[at])}), and {step.task} wrote over it ({place_of(step)})."
+                    )
+            writes.setdefault(what, []).append((number, step.task))
+    return ""
+
+
+def _stale_read(steps: Sequence[Step]) -> str:
+    """A task was left after reading what another changed before it went on."""
+    for number, step in enumerate(steps):
+        if not step.preempts or not step.file:
+            continue
+        left = step.at.task
+        seen = {_what(before): before for before in steps[:number] if before.task == left and before.kind == "read"}
+        for later in steps[number:]:
+            if later.task == left:
+                break
+            if later.kind == "write" and _what(later) in seen:
+                read = seen[_what(later)]
+                return (
+                    f"{left} acted on {_noun(read)} as it had read it ({place_of(read)}), "
+                    f"after {later.task} had changed it ({place_of(later)})."
+                )
+    return ""
+
+
+def _early_timeout(steps: Sequence[Step]) -> str:
+    for step in steps:
+        if step.kind == "fire" and not step.default:
+            others = [task for task in step.runnable if task != step.task]
+            waiter = step.label.removeprefix("time out ")
+            return f"The timeout of {waiter} passed while {' and '.join(others)} could still go on."
+    return ""
+
+
+def _interfered(steps: Sequence[Step]) -> str:
+    for step in steps:
+        if step.preempts:
+            return f"{step.task} went on while {step.at.task} was about to {step.at.label}."
+    for step in steps:
+        if not step.default:
+            return f"{step.task} went first."
+    return "It happens without any interference."
