@@ -95,7 +95,8 @@ class Scenario:
     programs are repeated for that long. `hang` is the clause that a strand which never returns
     breaks. `needs` lists capabilities without which the scenario is skipped. `sometimes` are
     predicates on a round; one that never held makes the green worthless (UNKNOWN). `noise` is the
-    probability of a forced switch at a line of the code under test, on every second round.
+    probability of a forced switch at a line of the code under test, on every second round. A *fair*
+    scenario's claims assume that nobody is starved; it is explored by fair schedules only.
     """
 
     name: str
@@ -113,6 +114,7 @@ class Scenario:
     needs: frozenset[str] = frozenset()
     soak: bool = False
     noise: float = 0.0
+    fair: bool = False
 
     def with_counts(self, counts: Mapping[str, int]) -> Self:
         """The same scenario with other numbers of strands in the roles that it has."""

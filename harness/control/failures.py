@@ -72,14 +72,15 @@ def raised(moment: Runtime, task: Task, error: BaseException, kind: str = "") ->
         kind=FailureKind.INVARIANT if claim else FailureKind.EXCEPTION,
         message=text if claim and text else f"{type(error).__name__}: {text}" if text else type(error).__name__,
         task=task.name,
-        error_type=type(error).__name__,
+        error_type=getattr(error, "kind_of_failure", type(error).__name__),
         where=where_of_error(error),
     )
 
 
 def deadlock(moment: Runtime, stuck: Sequence[Task]) -> Failure:
     """The failure of tasks that wait for each other, or for what nobody will do."""
-    waits = tuple(_wait(task) for task in stuck)
+    telling = [task for task in stuck if task.waiting_on is not None and not task.waiting_on.derived]
+    waits = tuple(_wait(task) for task in telling or stuck)
     told = "; ".join(str(wait) for wait in waits)
     return Failure(FailureKind.DEADLOCK, told, waits=waits, where=" / ".join(wait.where for wait in waits))
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import _thread
 from collections.abc import Callable
 from dataclasses import dataclass
+from random import Random
 from typing import Any, NoReturn, Protocol
 
 from greenlet import getcurrent, greenlet
@@ -32,6 +33,7 @@ FOR_EVER = 1 << 60
 CLOCK_ID = 1 << 30
 MAIN = 0
 _EPOCH_NS = 1_000_000_000_000
+_UNFAIR_PART = 8  # after this part of the step bound everybody is as likely, so that no spinner starves others
 _MOST_DEATHS = 100  # how often a task that swallows its end is told again before it is abandoned
 
 
@@ -102,6 +104,8 @@ class Runtime:
         self._pool: list[Any] = []
         self._hub: Any = None
         self._limit = max_steps
+        self._fair_from = max_steps
+        self._fair: Callable[[], float] = Random(0).random
         self._cut = self._pruned = False
         self._exit_begun = False
         self._error: HarnessError | None = None
@@ -181,6 +185,8 @@ class Runtime:
         self._live = []
         self._timed = 0
         self._limit = self.max_steps
+        self._fair_from = FOR_EVER if strategy.follows else self.max_steps // _UNFAIR_PART
+        self._fair = Random(0).random
 
     def _end(self) -> None:
         """Kill what is left over and go back to a state in which nothing is a scheduling point."""
@@ -441,6 +447,8 @@ class Runtime:
         if len(runnable) == 1 and not self._sees_all:
             self.hold(FOR_EVER)
             return runnable[0]
+        if self.step > self._fair_from:
+            return runnable[int(self._fair() * len(runnable))]
         try:
             chosen: Task = self.strategy.choose(self)
         except HarnessError as error:

@@ -30,11 +30,13 @@ class TaskKilled(BaseException):
 class Resource:
     """Something to wait for: whoever stands in front of it can go on once it has no `owner`.
 
-    `waiters` are the tasks suspended in front of it, in order of arrival.
+    `waiters` are the tasks suspended in front of it, in order of arrival. One that is `derived` only
+    waits for what other tasks do, and tells nothing when they are stuck.
     """
 
     __slots__ = ("__weakref__", "owner", "waiters")
     noun = "resource"
+    derived = False
     owner: Task | None
     waiters: list[Task]
 

@@ -18,7 +18,7 @@ from harness.control.failures import Failure, FailureKind
 from harness.control.runtime import Ended
 from harness.control.trace import TraceRecorder
 from harness.explore.exploration import Coverage, Effort, Exploration, Found
-from harness.explore.laboratory import Laboratory
+from harness.explore.laboratory import Laboratory, ProgramLaboratory
 from harness.explore.program import Program
 from harness.findings import Verdict
 from harness.seeds.schedule import deviations_of
@@ -28,7 +28,7 @@ from harness.strategies.nondeterminism import Nondeterminism
 from harness.strategies.protocol import derived
 from harness.strategies.rerun import Rerun
 
-__all__ = ["BATCH", "Batch", "explored", "run_batch", "show"]
+__all__ = ["BATCH", "Batch", "explored", "explored_in", "laboratory_for", "run_batch", "show"]
 
 BATCH = 250
 _REPLAYS = 10
@@ -59,13 +59,12 @@ def explored(
     report: Progress = lambda executions, steps, distinct: None,
 ) -> Exploration:
     """Explore until something fails, everything is explored, or the budget is spent."""
-    laboratory = laboratory_for(program, effort)
-    return explored_in(laboratory, effort, report)
+    return explored_in(laboratory_for(program, effort), effort, report)
 
 
 def laboratory_for(program: Program | Callable[[], Any], effort: Effort) -> Laboratory:
     """The laboratory that an exploration with this effort uses."""
-    return Laboratory(
+    return ProgramLaboratory(
         program,
         steps=effort.steps,
         racing_start=effort.racing_start,

@@ -16,6 +16,7 @@ class Group(Resource):
 
     __slots__ = ("_runtime", "_unfinished")
     noun = "the other tasks"
+    derived = True
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime

@@ -1,9 +1,10 @@
-"""One program under control: its private world, its runtime, and how one execution of it runs."""
+"""A program under control: its private world, its runtime, and how one execution of it runs."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from harness.control.runtime import Ended, Runtime, Tracer
@@ -13,57 +14,32 @@ from harness.explore.group import Group
 from harness.explore.privately import private_function, private_program
 from harness.explore.program import Program
 
-__all__ = ["Laboratory"]
+__all__ = ["Laboratory", "ProgramLaboratory"]
 
 _COLLECT_EVERY = 256
 
 
 class Laboratory:
-    """Runs executions of one program; everything in it is private, nothing leaks into the next.
+    """Runs executions of one program, and nothing of one leaks into the next.
 
-    `steps` bounds one execution. With `racing_start` the tasks are spawned one after the other while
-    those before run already, else they start together behind a barrier.
+    Subclasses import what they run in `_import`, and run it in `_main`. `steps` bounds one execution;
+    without `accesses`, primitives are the only scheduling points.
     """
 
     def __init__(
         self,
-        program: Program | Callable[[], Any],
         *,
         steps: int = 20_000,
-        racing_start: bool = False,
-        instrument: tuple[str, ...] = (),
+        instrument: Sequence[str] = (),
+        roots: Sequence[Path] = (),
         accesses: bool = True,
-        every_step: bool = False,
     ) -> None:
         self.executions = 0
-        self._source = program
         self._steps = steps
-        self._racing_start = racing_start
-        self._instrument = instrument
+        self._prefixes = tuple(instrument)
+        self._roots = tuple(roots)
         self._accesses = accesses
-        self._every_step = every_step
-        self._main: Callable[[], None]
-        self._watch: Callable[[Any], None] | None = None
         self._set_up(NOTHING)
-
-    def _set_up(self, mutable: Mutable) -> None:
-        """Import everything privately, again if a module changed what is known of those before it."""
-        while True:
-            self.runtime = Runtime(self._steps)
-            self.world = ControlledWorld(
-                self.runtime, self._instrument, mutable=mutable, accesses=self._accesses
-            )
-            source = self._source
-            if isinstance(source, Program):
-                self._program = private_program(self.world, source)
-                self._main = self._run_program
-                self._watch = self._program.invariant if self._every_step else None
-            else:
-                self._whole = private_function(self.world, source)
-                self._main = self._run_whole
-            if not self.world.compiler.outdated:
-                return
-            mutable = self.world.compiler.seen
 
     def run(self, strategy: Any, tracer: Tracer | None = None) -> Ended:
         """One execution; raises HarnessError."""
@@ -78,17 +54,64 @@ class Laboratory:
         self.world.restore()
         return ended
 
-    def _run_whole(self) -> None:
-        self.runtime.explore(True)
-        self._whole()
-        self.runtime.explore(False)
+    def _set_up(self, mutable: Mutable) -> None:
+        """Import everything privately, again if a module changed what is known of those before it."""
+        while True:
+            self.runtime = Runtime(self._steps)
+            self.world = ControlledWorld(
+                self.runtime, self._prefixes, self._roots, mutable=mutable, accesses=self._accesses
+            )
+            self._import()
+            if not self.world.compiler.outdated:
+                return
+            mutable = self.world.compiler.seen
 
-    def _run_program(self) -> None:
+    def _import(self) -> None:
+        raise NotImplementedError
+
+    def _main(self) -> None:
+        raise NotImplementedError
+
+
+class ProgramLaboratory(Laboratory):
+    """For a `Program`, or for a function that is explored as a whole, from its first line.
+
+    With `racing_start` the tasks are spawned one after the other while those before run already, else
+    they start together behind a barrier; with `every_step` the invariant is checked after each step.
+    """
+
+    def __init__(
+        self,
+        program: Program | Callable[[], Any],
+        *,
+        racing_start: bool = False,
+        every_step: bool = False,
+        **options: Any,
+    ) -> None:
+        self._source = program
+        self._racing_start = racing_start
+        self._every_step = every_step
+        super().__init__(**options)
+
+    def _import(self) -> None:
+        source = self._source
+        if isinstance(source, Program):
+            self._program: Program | None = private_program(self.world, source)
+        else:
+            self._program = None
+            self._whole = private_function(self.world, source)
+
+    def _main(self) -> None:
         runtime, program = self.runtime, self._program
+        if program is None:
+            runtime.explore(True)
+            self._whole()
+            runtime.explore(False)
+            return
         state = program.setup()
         group = Group(runtime)
-        if self._watch is not None:
-            watch = self._watch
+        watch = program.invariant if self._every_step else None
+        if watch is not None:
             runtime.watch(lambda: watch(state))
         if self._racing_start:
             runtime.explore(True)

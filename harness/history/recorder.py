@@ -26,8 +26,9 @@ class Recorded(NamedTuple):
 class Recorder:
     """The operations of one client, in the order it made them."""
 
-    def __init__(self, client: str) -> None:
+    def __init__(self, client: str, now: Callable[[], int] = time.perf_counter_ns) -> None:
         self.client = client
+        self._now = now
         self._done: list[tuple[str, tuple[Any, ...], Any, int, int]] = []
         self._open: tuple[str, tuple[Any, ...], int] | None = None
         self._counted = 0
@@ -37,7 +38,7 @@ class Recorder:
 
     def wrap(self, operation: str, call: Callable[..., Any]) -> Callable[..., Any]:
         """The same call, recorded."""
-        append, now = self._done.append, time.perf_counter_ns
+        append, now = self._done.append, self._now
 
         def recorded(*arguments: Any) -> Any:
             called = now()

@@ -41,6 +41,7 @@ class BoundedSearch:
     """
 
     sees_all = False
+    follows = False
     early_timeouts = True
 
     def __init__(self, bound: int = 0, last_bound: int | None = None) -> None:

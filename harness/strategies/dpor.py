@@ -46,6 +46,7 @@ class DPOR:
     """Explores one execution per class of equivalent ones; `complete` once there are no more."""
 
     sees_all = True
+    follows = False
     early_timeouts = True
 
     def __init__(self) -> None:

@@ -27,6 +27,7 @@ class PCT:
     """Priorities with up to `depth` - 1 change points."""
 
     sees_all = False
+    follows = False
 
     def __init__(self, seed: int, depth: int = 4, length: int = 0) -> None:
         self._uniform = Random(seed).random

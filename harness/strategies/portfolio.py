@@ -24,6 +24,8 @@ __all__ = ["Portfolio"]
 class Portfolio:
     """Takes turns between sampling strategies, each with a seed derived from `seed`."""
 
+    follows = False
+
     def __init__(self, seed: int) -> None:
         pct = PCT(derived(seed, 1))
         self._turns: tuple[Strategy, ...] = (

@@ -23,6 +23,7 @@ class POS:
     """Random priorities of pending operations."""
 
     sees_all = True
+    follows = False
 
     def __init__(self, seed: int) -> None:
         self._uniform = Random(seed).random

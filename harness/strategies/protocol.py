@@ -15,11 +15,13 @@ class Strategy(Protocol):
     """The policy that decides who goes on; keeps what it learns across executions.
 
     `sees_all`: it is asked at every scheduling point, also where only one task is runnable, and every
-    task's `pending` operation is up to date. `early_timeouts`: a deadline may pass while somebody is
-    runnable; read anew at the start of each execution.
+    task's `pending` operation is up to date. `follows`: it only repeats what was decided before; others
+    give way to a fair choice late in a long execution. `early_timeouts`: a deadline may pass while somebody
+    is runnable; read anew at the start of each execution.
     """
 
     sees_all: bool
+    follows: bool
     early_timeouts: bool
 
     def begin(self, last: Ended | None) -> bool:

@@ -23,6 +23,7 @@ class RandomWalk:
     """Uniform over the runnable tasks. In every second execution, on average, timeouts come late."""
 
     sees_all = False
+    follows = False
 
     def __init__(self, seed: int) -> None:
         self._uniform = Random(seed).random

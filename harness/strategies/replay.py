@@ -25,6 +25,7 @@ class Replay:
     """Applies `deviations` in order; what follows the last runs undisturbed. `followed` counts them."""
 
     sees_all = True
+    follows = True
     early_timeouts = True
 
     def __init__(self, deviations: Sequence[Deviation]) -> None:

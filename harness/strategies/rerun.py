@@ -17,6 +17,7 @@ class Rerun:
     """Follows `decisions`, pairs of (mark, task id), exactly; anything else is nondeterminism."""
 
     sees_all = True
+    follows = True
 
     def __init__(self, decisions: tuple[tuple[int, int], ...], early_timeouts: bool = True) -> None:
         self.early_timeouts = early_timeouts

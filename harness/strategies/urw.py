@@ -23,6 +23,7 @@ class URW:
     """Chooses by remaining length."""
 
     sees_all = False
+    follows = False
 
     def __init__(self, seed: int) -> None:
         self._uniform = Random(seed).random

@@ -23,6 +23,7 @@ class StressJudge:
         self.breaches: Counter[str] = Counter()
         self.reproduce = ""
         self.scenario = ""
+        self.keep_latest = False
         self._contract = contract
         self._stage = stage
         self._first: dict[str, Finding] = {}
@@ -37,7 +38,7 @@ class StressJudge:
     def record(self, clause: str, kind: Kind, message: str, evidence: Iterable[str], where: str = "") -> None:
         """Record a breach; only the first of each clause is kept, the others are counted."""
         self.breaches[clause] += 1
-        if clause in self._first:
+        if clause in self._first and not self.keep_latest:
             return
         record = self._contract.clause(clause) if clause else None
         self._first[clause] = Finding(
@@ -50,6 +51,10 @@ class StressJudge:
             reproduce=self.reproduce,
             advisory=record is not None and record.level is Level.SHOULD,
         )
+
+    def latest(self, clause: str) -> Finding:
+        """The breach that is kept for a clause."""
+        return self._first[clause]
 
     def findings(self) -> tuple[Finding, ...]:
         """One finding per broken clause, in the contract's order."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.contracts.adapter import Adapter
 from harness.contracts.records import Codec, Contract, Malformed, Operation, Raised
+from harness.control.task import TaskKilled
 from harness.control.virtual import NeedsThreads, WouldBlock
 from harness.findings import UsageError
 from harness.targets.locate import innermost_line, told
@@ -216,7 +217,7 @@ class Binding:
         return names
 
 
-_PASSING = (WouldBlock, NeedsThreads)
+_PASSING = (WouldBlock, NeedsThreads, TaskKilled)
 """What says nothing about the call: it is for whoever runs it."""
 
 
