@@ -16,7 +16,7 @@ from harness.outcome import BUDGETS, Budget, GateRequest
 __all__ = ["Kill", "certify", "kill_json", "mutants_of"]
 
 MUTANTS_GROUP = "job_harness.mutants"
-STAGES = ("sequential", "stress")
+STAGES = ("sequential", "interleavings", "stress")
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,8 @@ def _job(request: GateRequest, contract: Contract, stage: str, coverage: str) ->
         counts=request.counts,
         soak_seconds=request.soak_seconds,
         coverage=coverage,
+        executions=request.budget.executions,
+        seeds=request.seeds,
         adapter_file=request.adapter_file,
         budget=request.budget_text if request.budget != BUDGETS["default"] else "",
     )

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 __all__ = ["STAGES", "StageJob"]
 
-STAGES = ("canary", "sequential", "stress")
+STAGES = ("canary", "sequential", "interleavings", "stress")
 """The stages of a gate, in their order."""
 
 
@@ -17,7 +17,8 @@ STAGES = ("canary", "sequential", "stress")
 class StageJob:
     """One stage on one target.
 
-    `examples` is the number of generated programs, `pace` the factor on every scenario's seconds,
+    `examples` is the number of generated programs, `executions` that of controlled executions per
+    scenario, `seeds` the folder of kept schedules (empty for none), `pace` the factor on every scenario's seconds,
     `scenarios` the names to run (all if empty), `counts` the strands per role. `remember` is whether
     Hypothesis' database is used. `coverage` is a data file to measure the implementation into, empty
     for none. `adapter_file` and `budget` are as the user wrote them, for commands that reproduce a
@@ -40,6 +41,8 @@ class StageJob:
     memory_mb: int = 4096
     adapter_file: str = ""
     budget: str = ""
+    executions: int = 200
+    seeds: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON value; `from_json` is its inverse."""

@@ -32,21 +32,27 @@ _STAGE_FLOOR_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Effort: generated programs, the factor on scenario seconds, and a limit per stage in seconds.
+    """Effort: generated programs, the factor on scenario seconds, controlled executions per scenario, and
+    a limit per stage in seconds.
 
     The limit is a guard around implementations that hang; no verdict of a conforming one depends on it.
     """
 
     examples: int
     pace: float
+    executions: int = 200
 
     @property
     def stage_limit_s(self) -> float:
         """After this time a stage's process is ended."""
-        return _STAGE_FLOOR_S + 120 * max(self.pace, self.examples / 200)
+        return _STAGE_FLOOR_S + 120 * max(self.pace, self.examples / 200, self.executions / 200)
 
 
-BUDGETS = {"quick": Budget(60, 0.4), "default": Budget(200, 1.0), "thorough": Budget(2000, 10.0)}
+BUDGETS = {
+    "quick": Budget(60, 0.4, 60),
+    "default": Budget(200, 1.0, 200),
+    "thorough": Budget(2000, 10.0, 5000),
+}
 _DEFAULT_BUDGET_S = 20.0
 _LONGEST_BUDGET_S = 7 * 24 * 3600.0
 
@@ -71,7 +77,11 @@ def parse_budget(text: str) -> Budget:
         )
     factor = seconds / _DEFAULT_BUDGET_S
     default = BUDGETS["default"]
-    return Budget(max(round(default.examples * factor), 1), default.pace * factor)
+    return Budget(
+        max(round(default.examples * factor), 1),
+        default.pace * factor,
+        max(round(default.executions * factor), 1),
+    )
 
 
 def parse_seed(text: str) -> int:
@@ -103,6 +113,7 @@ class GateRequest:
     coverage: bool = False
     adapter_file: str = ""
     budget_text: str = ""
+    seeds: str = ""
 
 
 @dataclass(frozen=True, slots=True)

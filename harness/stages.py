@@ -14,6 +14,7 @@ from harness.contracts import contract_named
 from harness.contracts.adapter import Adapter
 from harness.contracts.records import Contract
 from harness.control.virtual import NeedsThreads
+from harness.explore.stage import find_planted_interleaving, run_interleavings
 from harness.findings import StageReport, Verdict
 from harness.job import StageJob
 from harness.scenario import chosen_scenarios, installed_scenarios
@@ -53,10 +54,13 @@ def _canary(job: StageJob, surroundings: Surroundings, progress: Progress) -> St
     rounds = _canary_race(job, contract)
     if rounds is None:
         unmet.append("stress found a planted race")
+    interleavings = find_planted_interleaving(job, contract, installed_scenarios(contract.name))
+    if interleavings is None:
+        unmet.append("the explorer found a planted race")
     return StageReport(
         stage="canary",
         verdict=Verdict.UNKNOWN if unmet else Verdict.OK,
-        executions=count.executions + (rounds or 0),
+        executions=count.executions + (rounds or 0) + (interleavings or 0),
         operations=count.operations,
         unmet=tuple(unmet),
         skipped=tuple(f"{name}: {why}" for name, why in sorted(surroundings.binding.missing.items())),
@@ -98,6 +102,11 @@ def _run_sequential(job: StageJob, progress: Progress, judging: Judging) -> Stag
     return dataclasses.replace(report, findings=findings)
 
 
+def _run_interleavings(job: StageJob, progress: Progress, judging: Judging) -> StageReport:
+    scenarios = chosen_scenarios(job.contract, job.scenarios, job.counts)
+    return run_interleavings(job, contract_named(job.contract), scenarios, progress)
+
+
 def _run_stress(job: StageJob, progress: Progress, judging: Judging) -> StageReport:
     contract = contract_named(job.contract)
     scenarios = chosen_scenarios(job.contract, job.scenarios, job.counts)
@@ -122,5 +131,6 @@ def _places(job: StageJob) -> list[Path]:
 RUNNERS: dict[str, Callable[[StageJob, Progress, Judging], StageReport]] = {
     "canary": _run_canary,
     "sequential": _run_sequential,
+    "interleavings": _run_interleavings,
     "stress": _run_stress,
 }

@@ -262,6 +262,7 @@ RACES = (
         needs=("wait",),
         claims=(_pokes_do_not_prolong,),
         seconds=0.2,
+        fair=True,
         noise=0.0,
     ),
     _race(

@@ -27,7 +27,7 @@ class Effort:
     """Budgets and bounds: `executions`, `seconds` (None: no limit), `steps` per execution.
 
     `strategy` is a name of `harness.strategies.by_name`. `racing_start` spawns the tasks one by one
-    instead of behind a barrier; `every_step` checks the invariant after each step, not at the end only.
+    instead of behind a barrier; without `shrink`, a failure is shown as it was found; `every_step` checks the invariant after each step, not at the end only.
     """
 
     executions: int = 2_000
@@ -38,6 +38,7 @@ class Effort:
     racing_start: bool = False
     every_step: bool = False
     jobs: int = 1
+    shrink: bool = True
     instrument: tuple[str, ...] = ()
 
 

@@ -90,7 +90,7 @@ def explored_in(laboratory: Laboratory, effort: Effort, report: Progress) -> Exp
         _add(total, batch)
         report(total.executions, total.steps, len(total.schedules))
         if batch.failed is not None:
-            found = show(laboratory, batch, before + batch.executions)
+            found = show(laboratory, batch, before + batch.executions, effort.shrink)
             return _outcome(total, found, effort, time.perf_counter() - began)
         number += 1
     return _outcome(total, None, effort, time.perf_counter() - began)
@@ -129,7 +129,7 @@ def run_batch(
     return batch
 
 
-def show(laboratory: Laboratory, batch: Batch, execution: int) -> Found:
+def show(laboratory: Laboratory, batch: Batch, execution: int, shrink: bool = True) -> Found:
     """Run the failing execution again with full tracing, shrink it, and replay the result."""
     assert batch.failed is not None
     failure = batch.failed.failure
@@ -142,6 +142,11 @@ def show(laboratory: Laboratory, batch: Batch, execution: int) -> Found:
     if again.failure is None or again.failure.key != failure.key:
         seen = again.failure.message if again.failure is not None else "no failure"
         return _undetermined(batch, execution, failure, recorder, f"the second run showed {seen}")
+    if not shrink:
+        preemptions = sum(step.preempts for step in recorder.steps)
+        schedule = deviations_of(recorder.steps)
+        steps = tuple(recorder.steps)
+        return Found(again.failure, schedule, execution, batch.strategy, steps, preemptions, 1, 1)
     small: Shrunk = shrunk(laboratory, deviations_of(recorder.steps), failure)
     replayed = sum(small.shows_again() for _ in range(_REPLAYS))
     return Found(

@@ -17,7 +17,7 @@ from harness.contracts.records import Contract, Malformed, Raised
 from harness.control.task import Resource, Task
 from harness.explore.group import Group
 from harness.explore.laboratory import Laboratory
-from harness.findings import Finding, Kind
+from harness.findings import Finding, Kind, UsageError
 from harness.history import Recorded, Recorder
 from harness.scenario import Round, Scenario
 from harness.strategies.undisturbed import Undisturbed
@@ -134,6 +134,29 @@ class ScenarioLaboratory(Laboratory):
         self.binding: Binding
         super().__init__(instrument=target.prefixes, roots=target.roots, **options)
 
+    def turn_to(self, scenario: Scenario) -> None:
+        """Run another scenario from now on, in the same world."""
+        self.scenario = scenario
+        self.held = set()
+
+    def refusal(self, scenario: Scenario) -> str:
+        """Why the implementation does not accept a scenario's bounds; empty if it does."""
+        failed: list[str] = []
+
+        def make() -> None:
+            try:
+                self.binding.create(self._bounds(scenario))
+            except UsageError as error:
+                failed.append(str(error))
+
+        self.runtime.execute(make, Undisturbed())
+        self.world.restore()
+        return failed[0] if failed else ""
+
+    def _bounds(self, scenario: Scenario) -> dict[str, int]:
+        missing = self.binding.missing
+        return {name: value for name, value in scenario.configuration.items() if name not in missing}
+
     def now(self) -> int:
         """Virtual nanoseconds, each event later than the one before."""
         self._ticks += 1
@@ -173,9 +196,7 @@ class ScenarioLaboratory(Laboratory):
     def _main(self) -> None:
         self._ticks = 0
         runtime, scenario = self.runtime, self.scenario
-        missing = self.binding.missing
-        bounds = {name: value for name, value in scenario.configuration.items() if name not in missing}
-        subject = self.binding.create(bounds)
+        subject = self.binding.create(self._bounds(scenario))
         if self._sabotage is not None:
             self._sabotage(subject)
         shared = SimpleNamespace(history=[])

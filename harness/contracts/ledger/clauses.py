@@ -11,8 +11,8 @@ from harness.contracts.records import Clause, Level, Resolution
 __all__ = ["CLAUSES", "RESOLUTIONS"]
 
 SEQUENTIAL = ("sequential",)
-STRESS = ("stress",)
-BOTH = ("sequential", "stress")
+STRESS = ("interleavings", "stress")
+BOTH = ("sequential", "interleavings", "stress")
 
 
 def _must(clause_id: str, checked_by: tuple[str, ...], needs: str, norm: str) -> Clause:

@@ -43,4 +43,24 @@ def _racing_finish(subject: Any) -> Any:
     return subject
 
 
-SABOTEURS = {"sequential": _second_finish_accepted, "stress": _racing_finish}
+def _overlapping_finish(subject: Any) -> Any:
+    """The same race, its two steps apart by a look at the job, which is a scheduling point."""
+    finish, snapshot = subject.calls["finish"], subject.calls["snapshot"]
+    ended: set[Any] = set()
+
+    def sabotaged(job_id: Any, result: Any) -> Any:
+        if job_id in ended:
+            return False
+        snapshot(job_id)
+        ended.add(job_id)
+        return finish(job_id, result) or True
+
+    subject.calls["finish"] = sabotaged
+    return subject
+
+
+SABOTEURS = {
+    "sequential": _second_finish_accepted,
+    "interleavings": _overlapping_finish,
+    "stress": _racing_finish,
+}
