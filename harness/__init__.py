@@ -44,4 +44,15 @@ seed, budget
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__: list[str] = []
+
+
+def __getattr__(name: str) -> Any:
+    """`harness.explore`, imported when it is first asked for: the plugin must load cheaply."""
+    if name == "explore":
+        import importlib
+
+        return importlib.import_module("harness.explore")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

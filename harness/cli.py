@@ -22,6 +22,7 @@ from harness.outcome import GateRequest, parse_budget, parse_seed
 from harness.report.console import TerminalListener, contract_view, gate_view, kill_table
 from harness.report.files import gate_json, junit_xml
 from harness.scenario import installed_scenarios
+from harness.seeds.store import DEFAULT_FOLDER
 
 __all__ = ["main"]
 
@@ -114,6 +115,13 @@ def cli() -> None:
     "--json", "json_file", metavar="FILE", help="Write the outcome as JSON ('-' for standard output)."
 )
 @click.option("--junit", "junit_file", metavar="FILE", help="Write JUnit XML, a test case per clause.")
+@click.option(
+    "--seeds",
+    default=DEFAULT_FOLDER,
+    show_default=True,
+    metavar="FOLDER",
+    help="Where failing schedules are kept and replayed from; '' for nowhere.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="List the clauses that are OK as well.")
 def gate(
     target: str,
@@ -130,6 +138,7 @@ def gate(
     cov: bool,
     json_file: str | None,
     junit_file: str | None,
+    seeds: str,
     verbose: bool,
 ) -> None:
     """Hold TARGET against a contract: package.module:factory or path/to/file.py:factory."""
@@ -139,7 +148,7 @@ def gate(
         adapter=Adapter.load(Path(adapter_file)) if adapter_file else Adapter(),
         budget=parse_budget(budget),
         seed=parse_seed(seed),
-        stages=stages or (("stress",) if scenarios else ()),
+        stages=stages or (("interleavings", "stress") if scenarios else ()),
         scenarios=scenarios,
         counts=_counts(counts),
         soak_seconds=soak_seconds,
@@ -148,6 +157,7 @@ def gate(
         coverage=cov,
         adapter_file=adapter_file or "",
         budget_text=budget,
+        seeds=seeds,
     )
     for path in (json_file, junit_file):
         _check_writable(path)
@@ -228,6 +238,28 @@ def certify(
     if json_file:
         _write(json_file, json.dumps(outcome, indent=2))
     sys.exit(Verdict.UNKNOWN.exit_code if outcome["survivors"] else Verdict.OK.exit_code)
+
+
+@cli.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--trace", is_flag=True, help="Print every step.")
+@click.option("--pdb", "debug", is_flag=True, help="Stop in the debugger where a task fails.")
+def replay(files: tuple[str, ...], trace: bool, debug: bool) -> None:
+    """Replay kept seeds. Exit 1 if one fails again, 2 if one cannot be read, 3 if one no longer applies."""
+    from harness.replaying import replay_file
+
+    console = _console()
+    codes = []
+    for name in files:
+        try:
+            replayed = replay_file(Path(name), min(console.width, 120), trace, debug)
+        except UsageError as error:
+            click.echo(f"harness: {error}", err=True)
+            codes.append(2)
+            continue
+        console.print(replayed.text, markup=False, soft_wrap=True)
+        codes.append(replayed.verdict.exit_code)
+    sys.exit(next((code for code in (1, 2, 3) if code in codes), 0))
 
 
 def _heard(console: Console, total: int) -> Callable[[Any], None]:

@@ -97,6 +97,7 @@ class Runtime:
         self.at_exit: Callable[[], None] | None = None
         self.made_outside: list[Any] = []
         self._found: list[tuple[Any, Any]] = []  # those, as the first execution finds them
+        self.on_failure: Callable[[BaseException], None] | None = None
         self.abandoned = 0
         self._sees_all = False
         self._live: list[Task] = []
@@ -227,6 +228,8 @@ class Runtime:
                 task.error = error
                 if self.failure is None and not self.killing and not isinstance(error, SystemExit):
                     self.failure = raised(self, task, error)
+                    if self.on_failure is not None:
+                        self.on_failure(error)
             self._finish(task)
 
     def _finish(self, task: Task) -> None:

@@ -9,7 +9,7 @@ from harness.control.trace import Step
 from harness.explore.exploration import Found
 from harness.report.explanation import explained, place_of, steps_that_matter
 
-__all__ = ["interleaving_text"]
+__all__ = ["interleaving_text", "trace_lines"]
 
 _NARROWEST = 28
 
@@ -28,6 +28,16 @@ def interleaving_text(found: Found, width: int = 80, reproduce: str = "") -> str
     if reproduce:
         lines.append(f"replay: {reproduce}")
     return "\n".join(line.rstrip() for line in lines)
+
+
+def trace_lines(steps: Sequence[Step], width: int = 80) -> list[str]:
+    """Every step of an execution, one line each; `*` marks decisions that deviate from undisturbed running."""
+    name = max((len(step.task) for step in steps), default=0)
+    return [
+        f"{number:4} {' ' if step.default else '*'} {step.task:{name}}  {step.label}"
+        f"{f' (line {step.line})' if step.line else ''}"[:width]
+        for number, step in enumerate(steps, start=1)
+    ]
 
 
 def _columns(steps: Sequence[Step], width: int) -> list[str]:

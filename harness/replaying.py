@@ -1,0 +1,127 @@
+"""Replaying kept seeds from the command line: the same failure at once, or the news that it is gone."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import os
+import pdb
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.contracts import contract_named
+from harness.contracts.adapter import Adapter
+from harness.control.runtime import Ended
+from harness.control.trace import Step, TraceRecorder
+from harness.explore.exploration import Found
+from harness.explore.laboratory import Laboratory, ProgramLaboratory
+from harness.explore.scenarios import ScenarioLaboratory
+from harness.findings import UsageError, Verdict
+from harness.report.interleaving import interleaving_text, trace_lines
+from harness.scenario import chosen_scenarios
+from harness.seeds.schedule import Seed
+from harness.seeds.store import read_seed
+from harness.strategies.replay import Replay
+from harness.targets.locate import Target
+
+__all__ = ["Replayed", "replay_file"]
+
+_REPLAYS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What became of a seed: VIOLATION if it fails again, OK if it passes, UNKNOWN if it is stale."""
+
+    verdict: Verdict
+    text: str
+
+
+def replay_file(path: Path, width: int, trace: bool = False, debug: bool = False) -> Replayed:
+    """Replay one seed file; raises UsageError if it cannot be read or what it names is not there."""
+    seed = read_seed(path)
+    laboratory = _laboratory(path, seed)
+    recorder, replay = TraceRecorder(), Replay(seed.schedule)
+    if debug:
+        laboratory.runtime.on_failure = _debugged
+    ended = laboratory.run(replay, recorder)
+    laboratory.runtime.on_failure = None
+    shown = "\n".join(trace_lines(recorder.steps, width)) + "\n\n" if trace else ""
+    if ended.failure is not None:
+        again = 1 + sum(laboratory.run(Replay(seed.schedule)).failure is not None for _ in range(_REPLAYS - 1))
+        found = _found(seed, ended, recorder.steps, again)
+        text = interleaving_text(found, width)
+        if replay.missed:
+            text += f"\n(the failure came before all of the schedule was used: {replay.missed})"
+        return Replayed(Verdict.VIOLATION, shown + text)
+    if replay.missed:
+        return Replayed(
+            Verdict.UNKNOWN,
+            f"{shown}{path.name} no longer applies, and nothing failed: {replay.missed}. If that code was meant to "
+            "change, delete the seed or explore again for a new one",
+        )
+    message = seed.fields.get("message", "")
+    return Replayed(Verdict.OK, f"{shown}{path.name} passes: the schedule applies and no longer shows: {message}")
+
+
+def _found(seed: Seed, ended: Ended, steps: list[Step], again: int) -> Found:
+    assert ended.failure is not None
+    preemptions = sum(step.preempts for step in steps)
+    return Found(ended.failure, seed.schedule, 1, "replay", tuple(steps), preemptions, again, _REPLAYS)
+
+
+def _laboratory(path: Path, seed: Seed) -> Laboratory:
+    fields = seed.fields
+    if "test" in fields:
+        instrument = tuple(fields.get("instrument", "").split())
+        return ProgramLaboratory(_test_named(path, fields["test"]), instrument=instrument)
+    for name in ("target", "contract", "scenario"):
+        if name not in fields:
+            raise UsageError(f"{path}: this seed says neither a test nor a {name}, so nothing can be run")
+    contract = contract_named(fields["contract"])
+    counts = tuple(
+        (role, int(count)) for role, _, count in (item.partition("=") for item in fields.get("counts", "").split())
+    )
+    try:
+        [scenario] = chosen_scenarios(contract.name, (fields["scenario"],), counts)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+    adapter = Adapter.load(Path(fields["adapter"])) if fields.get("adapter") else Adapter()
+    number = int(fields.get("seed", "0") or 0)
+    return ScenarioLaboratory(scenario, Target.parse(fields["target"]), contract, adapter, seed=number)
+
+
+def _test_named(path: Path, identity: str) -> Callable[[], Any]:
+    """The explored test that a seed is for; raises UsageError if it is gone."""
+    file, separator, name = identity.partition("::")
+    source = Path(file)
+    if not separator or not source.is_file():
+        raise UsageError(
+            f"{path}: its test is {identity}, and there is no such file below {os.getcwd()}; "
+            "replay from the folder in which the tests are run"
+        )
+    for folder in (str(source.resolve().parent), os.getcwd()):
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+    spec = importlib.util.spec_from_file_location(source.stem, source)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[source.stem] = module
+    spec.loader.exec_module(module)
+    test: Any = module
+    for part in name.split("."):
+        test = getattr(test, part, None)
+    if test is None:
+        raise UsageError(f"{path}: its test {name} is no longer in {file}")
+    return inspect.unwrap(test)  # type: ignore[no-any-return]
+
+
+def _debugged(error: BaseException) -> None:
+    """Stop in an ordinary debugger where a task failed."""
+    traceback.print_exception(error)
+    pdb.post_mortem(error.__traceback__)
