@@ -42,6 +42,16 @@ def _no_job(strand: Strand) -> None:
     strand.shared.jobs = []
 
 
+def _end_first(strand: Strand) -> None:
+    end(strand, strand.shared.jobs[0])
+
+
+def _refill(strand: Strand) -> None:
+    """With one job in flight and room for two, a submit is accepted; then close as usual."""
+    submit(strand)
+    close(strand)
+
+
 def _submit_once(strand: Strand) -> None:
     submit(strand)
 
@@ -188,6 +198,7 @@ def _race(
     others.setdefault("setup", _one_job)
     claims = CLAIMS + tuple(others.pop("claims", ()))
     needs = frozenset(others.pop("needs", ()))
+    others.setdefault("closing", close)
     return Scenario(
         name,
         "ledger",
@@ -195,7 +206,6 @@ def _race(
         roles,
         seconds=seconds,
         hang=hang,
-        closing=close,
         claims=claims,
         noise=noise,
         needs=needs,
@@ -282,6 +292,17 @@ RACES = (
         configuration=bounds(max_queue=2, max_completed=1),
         setup=_no_job,
         needs=("max_queue",),
+    ),
+    _race(
+        "refill",
+        "a job ends while another is admitted: one of two slots is free afterwards",
+        "AJT-LOCK-ORDER",
+        Role("submitter", _submit_once, 1),
+        Role("ender", _end_first, 1),
+        configuration=bounds(max_queue=2),
+        closing=_refill,
+        needs=("max_queue",),
+        seconds=0.2,
     ),
     _race(
         "starts",

@@ -56,11 +56,13 @@ def lock_classes(runtime: Runtime) -> tuple[type, type]:  # noqa: C901  two clas
             runtime.left -= 1
             if runtime.left < 0:
                 runtime.acquire_point(self)
-            self.scoped = False
             if self.owner is None:
+                self.scoped = False
                 self.owner = runtime.running
                 return True
-            return self._wait(None)
+            self._wait(None)
+            self.scoped = False
+            return True
 
         def __enter__(self) -> bool:
             runtime.left -= 1
@@ -110,8 +112,8 @@ def lock_classes(runtime: Runtime) -> tuple[type, type]:  # noqa: C901  two clas
                     runtime.point("try", self, None)
                 elif not runtime.acquire_point(self, deadline):
                     return False
-            self.scoped = False
             if self.owner is None:
+                self.scoped = False
                 self.owner = runtime.running
                 return True
             return self._wait(deadline) if patient else False

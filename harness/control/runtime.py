@@ -221,7 +221,9 @@ class Runtime:
                 function, task.function = task.function, None
                 assert function is not None
                 function()
-                self.point("finish", task if task.sentinel is None else task.sentinel, None)
+                self.left -= 1
+                if self.left < 0:
+                    self.point("finish", task if task.sentinel is None else task.sentinel, None)
             except TaskKilled:
                 pass
             except BaseException as error:

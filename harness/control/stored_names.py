@@ -49,17 +49,19 @@ def stored_names(tree: ast.Module) -> Mutable:
                 if isinstance(function, ast.FunctionDef) and function.name in _CONSTRUCTORS:
                     constructors.append((node, function))
                     inside.update(_own_stores(function))
+    constants = _constants(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
-            if node.attr == "__dict__":
-                return EVERYTHING
             if not isinstance(node.ctx, ast.Load) and node not in inside:
                 names.add(node.attr)
         elif isinstance(node, ast.Call):
-            stored = _stored_by_call(node)
+            stored = _stored_by_call(node, constants)
             if stored is None:
                 return EVERYTHING
             names.update(stored)
+        elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            if _is_dictionary_of_object(node.value):
+                return EVERYTHING
     for owner, function in constructors:
         names.update(_stored_after_escape(owner, function))
     return Mutable(frozenset(names))
@@ -78,18 +80,39 @@ def _own_stores(function: ast.FunctionDef) -> Iterable[ast.Attribute]:
                 yield node
 
 
-def _stored_by_call(node: ast.Call) -> tuple[str, ...] | None:
-    """Names stored by `setattr` and its like; None if they cannot be known."""
+def _constants(tree: ast.Module) -> dict[str, str]:
+    """Module-level names of strings."""
+    return {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def _stored_by_call(node: ast.Call, constants: dict[str, str]) -> tuple[str, ...] | None:
+    """Names stored by `setattr`, or through an object's dictionary; None if they cannot be known."""
     function = node.func
     name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
-    if name == "vars":
-        return None
     if name in ("setattr", "delattr", "__setattr__", "__delattr__"):
         for argument in node.args[:2]:
             if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
                 return (argument.value,)
+            if isinstance(argument, ast.Name) and argument.id in constants:
+                return (constants[argument.id],)
         return None
+    if name in ("update", "setdefault", "pop", "clear") and isinstance(function, ast.Attribute):
+        return None if _is_dictionary_of_object(function.value) else ()
     return ()
+
+
+def _is_dictionary_of_object(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "vars" and bool(node.args)
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__"
 
 
 def _stored_after_escape(owner: ast.ClassDef, function: ast.FunctionDef) -> set[str]:

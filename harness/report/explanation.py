@@ -26,7 +26,10 @@ def place_of(step: Step) -> str:
 
 
 def steps_that_matter(steps: Sequence[Step]) -> list[Step]:
-    """The steps on what several tasks touched, and those at which the schedule deviates."""
+    """The steps on what several tasks touched, of the tasks that the schedule's deviations are about."""
+    about = {name for step in steps if not step.default for name in (step.task, step.at.task)} - {"main"}
+    if len(about) > 1:
+        steps = [step for step in steps if step.task in about or step.kind == "fire"]
     users: dict[tuple[int, str], set[str]] = {}
     writers: set[tuple[int, str]] = set()
     for step in steps:
@@ -34,10 +37,13 @@ def steps_that_matter(steps: Sequence[Step]) -> list[Step]:
         if step.kind not in ("read", "time", "try"):
             writers.add(_what(step))
     shared = {what for what, tasks in users.items() if len(tasks) > 1 and what in writers}
+    data = {_what(step) for step in steps if step.kind in _ACCESSES} & shared
+    shared = data or shared  # locks are shown where no data tells the story
     return [
         step
         for step in steps
-        if (step.file and _what(step) in shared) or step.kind == "fire" or (step.preempts and step.file)
+        if step.kind == "fire"
+        or (step.file and step.kind != "release" and (_what(step) in shared or step.preempts))
     ]
 
 

@@ -12,6 +12,7 @@ from harness.report.explanation import explained, place_of, steps_that_matter
 __all__ = ["interleaving_text", "trace_lines"]
 
 _NARROWEST = 28
+_MOST_STEPS = 40
 
 
 def interleaving_text(found: Found, width: int = 80, reproduce: str = "") -> str:
@@ -21,7 +22,10 @@ def interleaving_text(found: Found, width: int = 80, reproduce: str = "") -> str
     if failure.where and failure.where not in failure.message and not failure.waits:
         lines.append(f"  at {failure.where}")
     lines += ["", explained(failure, found.steps), ""]
-    lines += _columns(steps_that_matter(found.steps), width)
+    steps = steps_that_matter(found.steps)
+    if len(steps) > _MOST_STEPS:
+        lines += [f"  ({len(steps) - _MOST_STEPS} steps before these; --trace of 'harness replay' shows all)", ""]
+    lines += _columns(steps[-_MOST_STEPS:], width)
     lines += ["", f"schedule, {_count(found.preemptions, 'preemption')} ({found.strategy}):"]
     lines += [f"  {deviation}" for deviation in found.schedule] or ["  (undisturbed)"]
     lines.append(f"found in execution {found.execution}; replayed {found.replayed} of {found.replays}")

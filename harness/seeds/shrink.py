@@ -1,11 +1,10 @@
-"""Shrinking a schedule: fewest deviations, then fewest preemptions, then earliest.
+"""Shrinking a schedule: fewest preemptions, then fewest deviations, then earliest.
 
 Each candidate is replayed; it is kept if the same failure shows. Deterministic, and bounded in replays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ __all__ = ["Shrunk", "shrunk"]
 
 _MOST_REPLAYS = 400
 _MOST_SEARCHED = 500
+_FEW = 2
 
 
 @dataclass
@@ -76,10 +76,58 @@ def shrunk(laboratory: Laboratory, schedule: Schedule, failure: Failure) -> Shru
     """Make a failing schedule small."""
     present = Shrunk(laboratory, schedule, failure, [])
     present.attempt(schedule)
-    while _pass(present):
-        pass
+    _drop(present)
+    _restart(present)
     _search(present)
+    _move(present)
     return present
+
+
+def _drop(present: Shrunk) -> None:
+    """Leave out ever smaller parts, from the end, as long as the failure shows (ddmin)."""
+    size = max(1, len(present.schedule) // 2)
+    while True:
+        place = len(present.schedule)
+        dropped = False
+        while place > 0:
+            start = max(0, place - size)
+            schedule = present.schedule
+            if present.attempt(schedule[:start] + schedule[place:]):
+                dropped = True
+                place = min(start, len(present.schedule))
+            else:
+                place = start
+        if size == 1 and not dropped:
+            return
+        if not dropped or size > len(present.schedule):
+            size = max(1, size // 2)
+
+
+def _restart(present: Shrunk) -> None:
+    """Let another task begin, which costs nothing, in place of the first preemptions."""
+    if len(present.schedule) < _FEW or not present.steps:
+        return
+    first = present.steps[0]
+    for place in range(len(present.schedule) - 1, 0, -1):
+        tail = present.schedule[place:]
+        for task in first.runnable:
+            if present.attempt((Deviation(first.at, task), *tail)):
+                return
+
+
+def _move(present: Shrunk) -> None:
+    """Let each deviation come earlier, at another point of the same task."""
+    for place in range(len(present.schedule)):
+        schedule = present.schedule
+        if place >= len(schedule):
+            return
+        deviation = schedule[place]
+        arrivals = [step.at for step in present.steps if step.at.task == deviation.at.task]
+        for at in dict.fromkeys(arrivals):
+            if at == deviation.at:
+                break
+            if present.attempt((*schedule[:place], Deviation(at, deviation.to), *schedule[place + 1 :])):
+                break
 
 
 def _search(present: Shrunk) -> None:
@@ -103,27 +151,7 @@ def _search(present: Shrunk) -> None:
             return
 
 
-def _pass(present: Shrunk) -> bool:
-    return any(present.attempt(candidate) for candidate in _candidates(present.schedule, present.steps))
-
-
-def _candidates(schedule: Schedule, steps: list[Step]) -> Iterator[Schedule]:
-    """Without the first or second half, without each one, then with one moved earlier."""
-    half = len(schedule) // 2
-    if half > 1:
-        yield schedule[:half]
-        yield schedule[half:]
-    for place in reversed(range(len(schedule))):
-        yield schedule[:place] + schedule[place + 1 :]
-    arrivals = [step.at for step in steps]
-    for place, deviation in enumerate(schedule):
-        here = next((n for n, at in enumerate(arrivals) if at == deviation.at), 0)
-        for at in arrivals[:here]:
-            if at.task == deviation.at.task:
-                yield (*schedule[:place], Deviation(at, deviation.to), *schedule[place + 1 :])
-
-
 def _size(schedule: Schedule, steps: list[Step]) -> tuple[int, int, int, tuple[int, ...]]:
     preemptions = sum(step.preempts for step in steps)
     places = tuple(number for number, step in enumerate(steps) if not step.default)
-    return len(schedule), preemptions, len(steps), places
+    return preemptions, len(schedule), len(steps), places

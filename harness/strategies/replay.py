@@ -22,7 +22,10 @@ __all__ = ["Replay"]
 
 
 class Replay:
-    """Applies `deviations` in order; what follows the last runs undisturbed. `followed` counts them."""
+    """Applies `deviations` in order; what follows the last runs undisturbed.
+
+    One whose point has not come when a later one's does is passed over, and remembered as missed.
+    """
 
     sees_all = True
     follows = True
@@ -31,23 +34,26 @@ class Replay:
     def __init__(self, deviations: Sequence[Deviation]) -> None:
         self._deviations = deviations
         self._arrivals = Arrivals()
-        self.followed = 0
+        self._next = 0
+        self._missed: list[int] = []
 
     def begin(self, last: Ended | None) -> bool:
         """Once."""
         self._arrivals = Arrivals()
-        self.followed = 0
+        self._next = 0
+        self._missed = []
         return last is None
 
     def choose(self, moment: Runtime) -> Task:
         """The deviation for this point, if it is its turn and its task can go on."""
         at = self._arrivals.at(moment)
-        if self.followed < len(self._deviations):
-            deviation = self._deviations[self.followed]
+        for place in range(self._next, len(self._deviations)):
+            deviation = self._deviations[place]
             if deviation.at == at:
                 for task in moment.runnable:
                     if task.name == deviation.to:
-                        self.followed += 1
+                        self._missed += range(self._next, place)
+                        self._next = place + 1
                         return task
         return default_choice(moment)
 
@@ -58,12 +64,13 @@ class Replay:
     @property
     def missed(self) -> str:
         """Which step did not apply, in words; empty if all did."""
-        if self.followed == len(self._deviations):
+        missed = [*self._missed, *range(self._next, len(self._deviations))]
+        if not missed:
             return ""
-        deviation = self._deviations[self.followed]
+        deviation = self._deviations[missed[0]]
         at = deviation.at
         return (
-            f"step {self.followed + 1} of {len(self._deviations)} did not apply: {at.task} never came to "
+            f"step {missed[0] + 1} of {len(self._deviations)} did not apply: {at.task} never came to "
             f"'{at.label}' for the {_ordinal(at.occurrence)} time with {deviation.to} able to go on"
         )
 
