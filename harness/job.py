@@ -41,7 +41,7 @@ class StageJob:
     memory_mb: int = 4096
     adapter_file: str = ""
     budget: str = ""
-    executions: int = 200
+    executions: int = 150
     seeds: str = ""
 
     def to_json(self) -> dict[str, Any]:

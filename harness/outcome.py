@@ -40,17 +40,17 @@ class Budget:
 
     examples: int
     pace: float
-    executions: int = 200
+    executions: int = 150
 
     @property
     def stage_limit_s(self) -> float:
         """After this time a stage's process is ended."""
-        return _STAGE_FLOOR_S + 120 * max(self.pace, self.examples / 200, self.executions / 200)
+        return _STAGE_FLOOR_S + 120 * max(self.pace, self.examples / 200, self.executions / 150)
 
 
 BUDGETS = {
-    "quick": Budget(60, 0.4, 60),
-    "default": Budget(200, 1.0, 200),
+    "quick": Budget(60, 0.4, 50),
+    "default": Budget(200, 1.0, 150),
     "thorough": Budget(2000, 10.0, 5000),
 }
 _DEFAULT_BUDGET_S = 20.0

@@ -99,6 +99,7 @@ class Runtime:
         self._found: list[tuple[Any, Any]] = []  # those, as the first execution finds them
         self.on_failure: Callable[[BaseException], None] | None = None
         self.abandoned = 0
+        self.executions = 0
         self._sees_all = False
         self._live: list[Task] = []
         self._timed = 0  # how many tasks have a deadline
@@ -120,6 +121,7 @@ class Runtime:
         if _thread.get_ident() != self._thread:
             raise HarnessError("a controlled execution runs on the thread that made its runtime")
         self._hub = getcurrent()
+        self.executions += 1
         self._reset(strategy, tracer)
         self._found += [(lock, lock.state()) for lock in self.made_outside]
         self.made_outside.clear()
@@ -144,6 +146,16 @@ class Runtime:
         """Ask the strategy from now on, or run whatever is runnable in order of creation."""
         self._void()
         self.exploring = on
+
+    @property
+    def beats(self) -> int:
+        """Changes whenever a point is passed; for who watches from another thread."""
+        return self.step + self.lease - self.left + self.executions * FOR_EVER
+
+    def interrupt(self, error: HarnessError) -> NoReturn:
+        """End the execution from a signal handler, wherever its running task is."""
+        self._error = error
+        raise TaskKilled
 
     def watch(self, invariant: Callable[[], None]) -> None:
         """Check this after every step of the execution that is going on."""
@@ -236,7 +248,7 @@ class Runtime:
 
     def _finish(self, task: Task) -> None:
         self._retire(task)
-        if not self.killing and self.failure is None:
+        if not self.killing and self.failure is None and self._error is None:
             if task.sentinel is not None:
                 task.sentinel.finish(task)
             self.current = None

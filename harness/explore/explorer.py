@@ -17,6 +17,7 @@ from typing import Any
 from harness.control.failures import Failure, FailureKind
 from harness.control.runtime import Ended
 from harness.control.trace import TraceRecorder
+from harness.control.watchdog import Watchdog
 from harness.explore.exploration import Coverage, Effort, Exploration, Found
 from harness.explore.laboratory import Laboratory, ProgramLaboratory
 from harness.explore.program import Program
@@ -109,7 +110,7 @@ def run_batch(
     batch = Batch(strategy=effort.strategy)
     deadline = None if seconds is None else time.perf_counter() + seconds
     last: Ended | None = None
-    with _no_collection():
+    with _no_collection(), Watchdog(laboratory.runtime):
         while batch.executions < size and strategy.begin(last):
             last = laboratory.run(strategy)
             batch.executions += 1

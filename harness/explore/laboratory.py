@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import gc
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from harness.control.controlled import ControlledWorld
 from harness.explore.group import Group
 from harness.explore.privately import private_function, private_program
 from harness.explore.program import Program
+from harness.findings import HarnessError
 
 __all__ = ["Laboratory", "ProgramLaboratory"]
 
@@ -50,9 +53,24 @@ class Laboratory:
             self._set_up(self.world.compiler.seen)
         self.runtime.invariant = None
         self.world.remember()
+        threads = _thread._count()
         ended = self.runtime.execute(self._main, strategy, tracer)
         self.world.restore()
+        if _thread._count() > threads:
+            self._report_real_threads()
         return ended
+
+    def _report_real_threads(self) -> None:
+        names = [
+            thread.name
+            for thread in threading.enumerate()
+            if thread is not threading.main_thread() and thread.name != "harness watchdog"
+        ]
+        raise HarnessError(
+            f"the code under test started a real thread ({', '.join(names) or 'unnamed'}), which is not under "
+            "control: the module that starts it is not imported privately; name its package with instrument "
+            "(--instrument)"
+        )
 
     def _set_up(self, mutable: Mutable) -> None:
         """Import everything privately, again if a module changed what is known of those before it."""

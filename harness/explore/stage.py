@@ -28,6 +28,8 @@ __all__ = ["find_planted_interleaving", "run_interleavings"]
 
 _CANARY_EXECUTIONS = 200
 _WIDTH = 100
+_USUAL_STRANDS = 4
+_FEWEST = 10
 
 
 def run_interleavings(
@@ -143,7 +145,7 @@ class _Run:
         laboratory.turn_to(scenario)
         before, operations = self._executions, laboratory.operations
         effort = Effort(
-            executions=self._job.executions,
+            executions=_share(self._job.executions, scenario),
             seed=self._job.seed,
             strategy="random" if scenario.fair else "portfolio",
             shrink=not self._job.stop_at_first,
@@ -241,6 +243,12 @@ class _Run:
                 "executions_per_second": round(self._executions / self._seconds) if self._seconds else 0,
             },
         )
+
+
+def _share(executions: int, scenario: Scenario) -> int:
+    """How many executions a scenario gets: small ones are cheap, and have fewer orders to try by luck."""
+    strands = sum(role.count for role in scenario.roles)
+    return max(_FEWEST, executions * _USUAL_STRANDS // max(2, strands))
 
 
 def _deaf(executions: int, steps: int, distinct: int) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from harness.contracts.adapter import Adapter
@@ -248,6 +249,16 @@ def _keywords(function: Callable[..., Any] | None) -> frozenset[str]:
     """Names that may be passed by keyword; all of them for a `**kwargs`, none if unknowable."""
     if function is None:
         return frozenset()
+    plain = getattr(function, "__func__", None)
+    return _keywords_of_plain(plain) if plain is not None else _signature_keywords(function)
+
+
+@lru_cache(maxsize=64)
+def _keywords_of_plain(function: Callable[..., Any]) -> frozenset[str]:
+    return _signature_keywords(function)
+
+
+def _signature_keywords(function: Callable[..., Any]) -> frozenset[str]:
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -1,0 +1,100 @@
+"""A guard around what the controlled world cannot see: real locks, blocking calls, endless computation.
+
+A real thread watches whether points are passed. When none is for a second and the exploring thread
+uses no processor, it is blocked in something real; a signal then makes it raise a HarnessError that
+names the place. Wall-clock time decides only that the harness gives up, never that code is wrong.
+"""
+
+from __future__ import annotations
+
+import linecache
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from types import FrameType
+from typing import Any, Self
+
+from harness.control.runtime import Runtime
+from harness.control.where import innermost, shown
+from harness.findings import HarnessError
+
+__all__ = ["Watchdog"]
+
+_LOOK_S = 0.2
+_BLOCKED_LOOKS = 4  # without a point, and without using the processor
+_BUSY_LOOKS = 100  # without a point, computing
+_IDLE_S = 0.02
+_SIGNAL = getattr(signal, "SIGURG", None)  # ignored by default, so a late one harms nobody
+
+
+class Watchdog:
+    """Watches one runtime while the block lasts; does nothing where signals cannot reach it."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._over = threading.Event()
+        self._ident = threading.get_ident()
+        self._error: HarnessError | None = None
+        self._before: Any = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        if _SIGNAL is not None and threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(_SIGNAL, self._interrupted)
+            self._thread = threading.Thread(target=self._watch, name="harness watchdog", daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._thread is not None:
+            self._over.set()
+            self._thread.join()
+            signal.signal(_SIGNAL, self._before)  # type: ignore[arg-type]
+
+    def _watch(self) -> None:
+        clock = time.pthread_getcpuclockid(self._ident)
+        seen, spent, still, busy = -1, 0.0, 0, 0
+        while not self._over.wait(_LOOK_S):
+            runtime = self._runtime
+            progress = runtime.beats
+            now = time.clock_gettime(clock)
+            if progress != seen or not runtime.executing:
+                seen, still, busy = progress, 0, 0
+            elif now - spent < _IDLE_S:
+                still += 1
+            else:
+                busy += 1
+            spent = now
+            if still >= _BLOCKED_LOOKS or busy >= _BUSY_LOOKS:
+                frame = sys._current_frames().get(self._ident)
+                self._error = HarnessError(_told(runtime, frame, still >= _BLOCKED_LOOKS))
+                with suppress(ProcessLookupError):
+                    signal.pthread_kill(self._ident, _SIGNAL)  # type: ignore[arg-type]
+                still = busy = 0
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        error, self._error = self._error, None
+        if error is not None and self._runtime.executing:
+            self._runtime.interrupt(error)
+
+
+def _told(runtime: Runtime, frame: FrameType | None, blocked: bool) -> str:
+    user = innermost(frame)
+    where = "an unknown place"
+    if user is not None:
+        line = linecache.getline(user.f_code.co_filename, user.f_lineno).strip()
+        where = f"{shown(user.f_code, user.f_lineno)}: {line}"
+    task = runtime.running.name
+    if blocked:
+        return (
+            f"task {task} is blocked outside of the controlled world, at {where}. It waits for a real lock, queue, "
+            "socket or process; if that object is made by a module of yours that is not imported privately, name "
+            "its package with instrument (--instrument)"
+        )
+    return (
+        f"task {task} computes for {_BUSY_LOOKS * _LOOK_S:.0f} s without reaching a scheduling point, at {where}: "
+        "a loop on local variables that nothing ends, or work that is too heavy to be explored"
+    )
+
