@@ -350,7 +350,8 @@ class Runtime:
         ranked, counts as somebody.
         """
         if not self._sees_all or not self.exploring:
-            self.lease = self.left = min(points, self._limit - self.step)
+            end = self._limit if self.step > self._fair_from else self._fair_from
+            self.lease = self.left = min(points, max(0, end - self.step))
             self.ranks = ranks
 
     # ------------------------------------------------------------------ blocking and waking
@@ -464,7 +465,7 @@ class Runtime:
         if len(runnable) == 1 and not self._sees_all:
             self.hold(FOR_EVER)
             return runnable[0]
-        if self.step > self._fair_from:
+        if self.step > self._fair_from and len(runnable) > 1:
             return runnable[int(self._fair() * len(runnable))]
         try:
             chosen: Task = self.strategy.choose(self)

@@ -179,9 +179,8 @@ def time_module(runtime: Runtime) -> ModuleType:
         if not runtime.executing:
             runtime.now_ns += round(seconds * 1_000_000_000)
         elif seconds == 0:
-            runtime.left -= 1
-            if runtime.left < 0:
-                runtime.point("yield", runtime.running, None)
+            runtime.left -= 1  # whoever yields wants to be asked, whatever the lease
+            runtime.point("yield", runtime.running, None)
         else:
             runtime.block(Sleep(runtime.clock), deadline_of(runtime, seconds))
 

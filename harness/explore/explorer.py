@@ -11,10 +11,11 @@ import gc
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.control.failures import Failure, FailureKind
+from harness.control.livelock import LivelockTracer
 from harness.control.runtime import Ended
 from harness.control.trace import TraceRecorder
 from harness.control.watchdog import Watchdog
@@ -33,6 +34,8 @@ __all__ = ["BATCH", "Batch", "explored", "explored_in", "laboratory_for", "run_b
 
 BATCH = 250
 _REPLAYS = 10
+_LOOKED_INTO = 3  # executions of a batch that were cut and are looked into
+_SHOWN_STEPS = 400
 _REMEMBERED_SCHEDULES = 1 << 20
 
 Progress = Callable[[int, int, int], None]
@@ -119,6 +122,8 @@ def run_batch(
             batch.cut += last.cut
             if len(batch.schedules) < _REMEMBERED_SCHEDULES:
                 batch.schedules.add(hash(last.decisions))
+            if last.cut and batch.cut <= _LOOKED_INTO:
+                last = _livelock(laboratory, last, strategy.early_timeouts) or last
             if last.failure is not None:
                 batch.failed = last
                 batch.early = strategy.early_timeouts
@@ -130,11 +135,23 @@ def run_batch(
     return batch
 
 
+def _livelock(laboratory: Laboratory, cut: Ended, early: bool) -> Ended | None:
+    """The execution as a failed one, if it went round in circles until its bound."""
+    tracer = LivelockTracer(cut.steps * 3 // 4)
+    try:
+        laboratory.run(Rerun(cut.decisions, early), tracer)
+    except Nondeterminism:
+        return None
+    return replace(cut, failure=tracer.failure) if tracer.failure is not None else None
+
+
 def show(laboratory: Laboratory, batch: Batch, execution: int, shrink: bool = True) -> Found:
     """Run the failing execution again with full tracing, shrink it, and replay the result."""
     assert batch.failed is not None
     failure = batch.failed.failure
     assert failure is not None
+    if failure.kind is FailureKind.LIVELOCK:
+        return _circling(laboratory, batch, execution, failure)
     recorder = TraceRecorder()
     try:
         again = laboratory.run(Rerun(batch.failed.decisions, batch.early), recorder)
@@ -160,6 +177,16 @@ def show(laboratory: Laboratory, batch: Batch, execution: int, shrink: bool = Tr
         replayed=replayed,
         replays=_REPLAYS,
     )
+
+
+def _circling(laboratory: Laboratory, batch: Batch, execution: int, failure: Failure) -> Found:
+    """A livelock as found: its schedule up to where it goes in circles is not shrunk."""
+    assert batch.failed is not None
+    recorder = TraceRecorder()
+    laboratory.run(Rerun(batch.failed.decisions, batch.early), recorder)
+    steps = recorder.steps[:_SHOWN_STEPS]
+    preemptions = sum(step.preempts for step in steps)
+    return Found(failure, deviations_of(steps), execution, batch.strategy, tuple(steps), preemptions, 1, 1)
 
 
 def _undetermined(
