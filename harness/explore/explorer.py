@@ -48,6 +48,7 @@ class Batch:
     executions: int = 0
     steps: int = 0
     racing: int = 0
+    points: int = 0
     cut: int = 0
     complete: bool = False
     bound: int | None = None
@@ -119,6 +120,7 @@ def run_batch(
             batch.executions += 1
             batch.steps += last.steps
             batch.racing += last.racing
+            batch.points += max(0, last.steps - last.tasks)
             batch.cut += last.cut
             if len(batch.schedules) < _REMEMBERED_SCHEDULES:
                 batch.schedules.add(hash(last.decisions))
@@ -229,6 +231,12 @@ def _outcome(total: Batch, found: Found | None, effort: Effort, seconds: float) 
             "no concurrency was exercised: there never were two runnable tasks; is the code under test "
             "imported privately (--instrument), and does it start more than one task?"
         )
+    elif total.points == 0:
+        verdict = Verdict.UNKNOWN
+        reasons.append(
+            "the tasks passed no scheduling point: they share nothing that is announced; is the code under "
+            "test imported privately (--instrument), or made outside of the setup?"
+        )
     elif total.cut == total.executions:
         verdict = Verdict.UNKNOWN
         reasons.append(f"every execution reached the bound of {effort.steps} steps")
@@ -249,6 +257,7 @@ def _add(total: Batch, batch: Batch) -> None:
     total.executions += batch.executions
     total.steps += batch.steps
     total.racing += batch.racing
+    total.points += batch.points
     total.cut += batch.cut
     total.complete = batch.complete
     if len(total.schedules) < _REMEMBERED_SCHEDULES:

@@ -91,7 +91,8 @@ def _private_cell(world: World, cell: CellType) -> CellType:
         content = cell.cell_contents
     except ValueError:
         return cell
-    if isinstance(content, FunctionType):
+    is_global_class = isinstance(content, type) and "<" not in content.__qualname__
+    if is_global_class or isinstance(content, FunctionType):
         return CellType(private_function(world, content))
     return cell
 

@@ -13,6 +13,7 @@ __all__ = ["interleaving_text", "trace_lines"]
 
 _NARROWEST = 28
 _MOST_STEPS = 40
+_MOST_DEVIATIONS = 20
 
 
 def interleaving_text(found: Found, width: int = 80, reproduce: str = "") -> str:
@@ -27,7 +28,9 @@ def interleaving_text(found: Found, width: int = 80, reproduce: str = "") -> str
         lines += [f"  ({len(steps) - _MOST_STEPS} steps before these; --trace of 'harness replay' shows all)", ""]
     lines += _columns(steps[-_MOST_STEPS:], width)
     lines += ["", f"schedule, {_count(found.preemptions, 'preemption')} ({found.strategy}):"]
-    lines += [f"  {deviation}" for deviation in found.schedule] or ["  (undisturbed)"]
+    lines += [f"  {deviation}" for deviation in found.schedule[:_MOST_DEVIATIONS]] or ["  (undisturbed)"]
+    if len(found.schedule) > _MOST_DEVIATIONS:
+        lines.append(f"  and {len(found.schedule) - _MOST_DEVIATIONS} more")
     lines.append(f"found in execution {found.execution}; replayed {found.replayed} of {found.replays}")
     if reproduce:
         lines.append(f"replay: {reproduce}")
