@@ -32,10 +32,10 @@ _STAGE_FLOOR_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Effort: generated programs, the factor on scenario seconds, controlled executions per scenario, and
-    a limit per stage in seconds.
+    """Effort: generated programs, a factor on scenario seconds, controlled executions per scenario.
 
-    The limit is a guard around implementations that hang; no verdict of a conforming one depends on it.
+    The limit per stage, in seconds, is a guard around implementations that hang; no verdict of a
+    conforming one depends on it.
     """
 
     examples: int

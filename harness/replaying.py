@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
-import os
-import pdb
+import pdb  # noqa: T100  it is what --pdb is for
 import sys
 import traceback
 from collections.abc import Callable
@@ -52,7 +51,9 @@ def replay_file(path: Path, width: int, trace: bool = False, debug: bool = False
     laboratory.runtime.on_failure = None
     shown = "\n".join(trace_lines(recorder.steps, width)) + "\n\n" if trace else ""
     if ended.failure is not None:
-        again = 1 + sum(laboratory.run(Replay(seed.schedule)).failure is not None for _ in range(_REPLAYS - 1))
+        again = 1 + sum(
+            laboratory.run(Replay(seed.schedule)).failure is not None for _ in range(_REPLAYS - 1)
+        )
         found = _found(seed, ended, recorder.steps, again)
         text = interleaving_text(found, width)
         if replay.missed:
@@ -61,11 +62,13 @@ def replay_file(path: Path, width: int, trace: bool = False, debug: bool = False
     if replay.missed:
         return Replayed(
             Verdict.UNKNOWN,
-            f"{shown}{path.name} no longer applies, and nothing failed: {replay.missed}. If that code was meant to "
-            "change, delete the seed or explore again for a new one",
+            f"{shown}{path.name} no longer applies, and nothing failed: {replay.missed}. If that code "
+            "was meant to change, delete the seed or explore again for a new one",
         )
     message = seed.fields.get("message", "")
-    return Replayed(Verdict.OK, f"{shown}{path.name} passes: the schedule applies and no longer shows: {message}")
+    return Replayed(
+        Verdict.OK, f"{shown}{path.name} passes: the schedule applies and no longer shows: {message}"
+    )
 
 
 def _found(seed: Seed, ended: Ended, steps: list[Step], again: int) -> Found:
@@ -84,7 +87,8 @@ def _laboratory(path: Path, seed: Seed) -> Laboratory:
             raise UsageError(f"{path}: this seed says neither a test nor a {name}, so nothing can be run")
     contract = contract_named(fields["contract"])
     counts = tuple(
-        (role, int(count)) for role, _, count in (item.partition("=") for item in fields.get("counts", "").split())
+        (role, int(count))
+        for role, _, count in (item.partition("=") for item in fields.get("counts", "").split())
     )
     try:
         [scenario] = chosen_scenarios(contract.name, (fields["scenario"],), counts)
@@ -101,10 +105,10 @@ def _test_named(path: Path, identity: str) -> Callable[[], Any]:
     source = Path(file)
     if not separator or not source.is_file():
         raise UsageError(
-            f"{path}: its test is {identity}, and there is no such file below {os.getcwd()}; "
+            f"{path}: its test is {identity}, and there is no such file below {Path.cwd()}; "
             "replay from the folder in which the tests are run"
         )
-    for folder in (str(source.resolve().parent), os.getcwd()):
+    for folder in (str(source.resolve().parent), str(Path.cwd())):
         if folder not in sys.path:
             sys.path.insert(0, folder)
     spec = importlib.util.spec_from_file_location(source.stem, source)

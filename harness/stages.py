@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from harness.contracts import contract_named
 from harness.contracts.adapter import Adapter
 from harness.contracts.records import Contract
 from harness.control.virtual import NeedsThreads
-from harness.explore.stage import find_planted_interleaving, run_interleavings
 from harness.findings import StageReport, Verdict
 from harness.job import StageJob
 from harness.scenario import chosen_scenarios, installed_scenarios
@@ -54,7 +54,7 @@ def _canary(job: StageJob, surroundings: Surroundings, progress: Progress) -> St
     rounds = _canary_race(job, contract)
     if rounds is None:
         unmet.append("stress found a planted race")
-    interleavings = find_planted_interleaving(job, contract, installed_scenarios(contract.name))
+    interleavings = _canary_interleaving(job, contract)
     if interleavings is None:
         unmet.append("the explorer found a planted race")
     return StageReport(
@@ -102,7 +102,21 @@ def _run_sequential(job: StageJob, progress: Progress, judging: Judging) -> Stag
     return dataclasses.replace(report, findings=findings)
 
 
+def _canary_interleaving(job: StageJob, contract: Contract) -> int | None:
+    """Executions until the explorer found a race planted in the implementation; None if it did not."""
+    if find_spec("greenlet") is None:
+        return 0  # the stage is shown as skipped
+    from harness.explore.stage import find_planted_interleaving
+
+    return find_planted_interleaving(job, contract, installed_scenarios(contract.name))
+
+
 def _run_interleavings(job: StageJob, progress: Progress, judging: Judging) -> StageReport:
+    if find_spec("greenlet") is None:
+        why = "interleavings: greenlet is not installed, and without it nothing can be controlled"
+        return StageReport(stage="interleavings", verdict=Verdict.SKIPPED, notes=(why,))
+    from harness.explore.stage import run_interleavings
+
     scenarios = chosen_scenarios(job.contract, job.scenarios, job.counts)
     return run_interleavings(job, contract_named(job.contract), scenarios, progress)
 

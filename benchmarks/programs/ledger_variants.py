@@ -1,405 +1,238 @@
-"""A small job ledger, eight one-bug variants of it, and two forms of test for each.
+"""The eight one-bug ledgers as programs: one aimed at its bug, one that uses everything.
 
-The *natural* form is two tasks aimed at the bug; the *generic* form three tasks and eleven operations
-that know nothing of it, with all invariants checked at the end. The repaired twin of every variant is
-the ledger itself, in the same form.
+`natural` has two tasks of one or two operations, what somebody writes who suspects the bug. `generic`
+is the same for all: three tasks, eleven operations, and every claim is checked at the end. A task keeps
+what it was told in a list of its own and hands it in when it is through, so that the test adds no races.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from benchmarks.programs.small_ledger import LEDGERS
 from harness.explore.program import Program
 
-__all__ = ["VARIANTS", "Variant"]
+__all__ = ["VARIANTS", "Desk", "Variant", "check_all_closed", "check_books", "generic"]
 
-OPEN = ("pending", "running")
-
-
-class Job:
-    """A record of the ledger."""
-
-    def __init__(self, number: int, payload: str) -> None:
-        self.number = number
-        self.payload: str | None = payload
-        self.state = "pending"
-        self.result: str | None = None
-        self.closed = 0
-
-
-class Table:
-    """The correct ledger: one lock, one condition on it, a bound on open jobs and on closed ones."""
-
-    def __init__(self, bound: int = 4, kept: int = 8) -> None:
-        self.lock = threading.Lock()
-        self.changed = threading.Condition(self.lock)
-        self.audit_lock = threading.Lock()
-        self.bound, self.kept = bound, kept
-        self.jobs: dict[int, Job] = {}
-        self.depth = 0
-        self.next_number = 0
-        self.most = 0
-        self.given: list[int] = []
-        self.handed: list[str] = []
-        self.log: list[str] = []
-
-    def submit(self, payload: str) -> int | None:
-        """Admit a job; its number, None if the table is full."""
-        with self.lock:
-            if self.depth >= self.bound:
-                return None
-            self.depth += 1
-            self.most = max(self.most, self.depth)
-            number = self.take_number()
-            self.given.append(number)
-            self.jobs[number] = Job(number, payload)
-            self.evict()
-            return number
-
-    def take_number(self) -> int:
-        """The next number; the lock is held."""
-        self.next_number += 1
-        return self.next_number
-
-    def take(self, number: int) -> str | None:
-        """Hand out a job's payload, once."""
-        with self.lock:
-            job = self.jobs.get(number)
-            if job is None or job.payload is None:
-                return None
-            payload, job.payload = job.payload, None
-            self.handed.append(payload)
-            return payload
-
-    def close(self, number: int, state: str, result: str | None) -> bool:
-        """End a job; true for the first who does."""
-        with self.lock:
-            job = self.jobs.get(number)
-            if job is None or job.state not in OPEN:
-                return False
-            self.publish(job, state, result)
-            return True
-
-    def publish(self, job: Job, state: str, result: str | None) -> None:
-        """Store the end of a job and tell the waiters; the lock is held."""
-        job.result = result
-        job.state = state
-        job.closed += 1
-        self.depth -= 1
-        self.changed.notify_all()
-
-    def finish(self, number: int) -> bool:
-        """End a job with a result."""
-        return self.close(number, "done", f"result-{number}")
-
-    def timeout(self, number: int) -> bool:
-        """End a job without one."""
-        return self.close(number, "timeout", None)
-
-    def wait(self, number: int) -> str | None:
-        """Wait until a job has ended; its result."""
-        with self.changed:
-            job = self.jobs.get(number)
-            while job is not None and job.state in OPEN:
-                self.changed.wait()
-            return None if job is None else job.result
-
-    def look(self, number: int) -> tuple[str, str | None] | None:
-        """State and result, without the lock; the result is there before the state says so."""
-        job = self.jobs.get(number)
-        if job is None:
-            return None
-        state = job.state
-        return state, job.result
-
-    def evict(self) -> None:
-        """Forget the oldest ended jobs beyond `kept`; the lock is held."""
-        ended = [job for job in self.jobs.values() if job.state not in OPEN]
-        for job in ended[: max(0, len(ended) - self.kept)]:
-            del self.jobs[job.number]
-
-    def report(self) -> int:
-        """Write the depth to the audit log: the audit lock inside the table's."""
-        with self.lock:
-            with self.audit_lock:
-                self.log.append(str(self.depth))
-                return self.depth
-
-    def audit(self) -> int:
-        """Read the log and the depth together: the same order of locks."""
-        with self.lock:
-            with self.audit_lock:
-                return len(self.log) + self.depth
-
-
-class StateBeforeResult(Table):
-    """D1: the state is published before the result."""
-
-    def publish(self, job: Job, state: str, result: str | None) -> None:
-        job.state = state
-        job.result = result
-        job.closed += 1
-        self.depth -= 1
-        self.changed.notify_all()
-
-
-class CheckThenIncrement(Table):
-    """D2: the bound is checked in one critical section and the depth raised in the next."""
-
-    def submit(self, payload: str) -> int | None:
-        with self.lock:
-            if self.depth >= self.bound:
-                return None
-        with self.lock:
-            self.depth += 1
-            self.most = max(self.most, self.depth)
-            number = self.take_number()
-            self.given.append(number)
-            self.jobs[number] = Job(number, payload)
-            self.evict()
-            return number
-
-
-class NotifyElsewhere(Table):
-    """D4: waiters check the state under one lock and are notified under another."""
-
-    def __init__(self, bound: int = 4, kept: int = 8) -> None:
-        super().__init__(bound, kept)
-        self.changed = threading.Condition()
-
-    def publish(self, job: Job, state: str, result: str | None) -> None:
-        job.result = result
-        job.state = state
-        job.closed += 1
-        self.depth -= 1
-
-    def close(self, number: int, state: str, result: str | None) -> bool:
-        with self.changed:
-            self.changed.notify_all()
-        return super().close(number, state, result)
-
-
-class EndsTwice(Table):
-    """M5: whether a job is open is tested before the lock is taken, so two ends count."""
-
-    def close(self, number: int, state: str, result: str | None) -> bool:
-        job = self.jobs.get(number)
-        if job is None or job.state not in OPEN:
-            return False
-        with self.lock:
-            self.publish(job, state, result)
-            return True
-
-
-class NumbersOutside(Table):
-    """M6: numbers are counted without the lock."""
-
-    def submit(self, payload: str) -> int | None:
-        number = self.take_number()
-        with self.lock:
-            if self.depth >= self.bound:
-                return None
-            self.depth += 1
-            self.most = max(self.most, self.depth)
-            self.given.append(number)
-            self.jobs[number] = Job(number, payload)
-            self.evict()
-            return number
-
-
-class EvictsLive(Table):
-    """M7: eviction notes the places of its victims in one critical section and deletes in the next."""
-
-    def submit(self, payload: str) -> int | None:
-        number = super().submit(payload)
-        with self.lock:
-            ended = [place for place, job in enumerate(self.jobs.values()) if job.state not in OPEN]
-            victims = ended[: max(0, len(ended) - self.kept)]
-        with self.lock:
-            numbers = list(self.jobs)
-            for place in victims:
-                if place < len(numbers):
-                    self.jobs.pop(numbers[place], None)
-        return number
-
-    def evict(self) -> None:
-        """Left to `submit`."""
-
-
-class HandsOutTwice(Table):
-    """M8: the payload is looked at before the lock is taken."""
-
-    def take(self, number: int) -> str | None:
-        job = self.jobs.get(number)
-        if job is None or job.payload is None:
-            return None
-        payload = job.payload
-        with self.lock:
-            job.payload = None
-            self.handed.append(payload)
-            return payload
-
-
-class LocksInverted(Table):
-    """M9: the audit takes the two locks the other way round."""
-
-    def audit(self) -> int:
-        with self.audit_lock:
-            with self.lock:
-                return len(self.log) + self.depth
-
-
-class Case:
-    """The state of one execution."""
-
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        self.first = table.submit("payload-0")
-        table.finish(table.submit("payload-ended") or 0)
-        self.ends: list[bool] = []
-        self.seen: list[Any] = []
-        self.numbers: list[int | None] = [self.first]
-
-
-def finish_first(case: Case) -> None:
-    case.ends.append(case.table.finish(case.first or 0))
-
-
-def timeout_first(case: Case) -> None:
-    case.ends.append(case.table.timeout(case.first or 0))
-
-
-def look_first(case: Case) -> None:
-    case.seen.append(case.table.look(case.first or 0))
-
-
-def wait_first(case: Case) -> None:
-    case.seen.append(("done", case.table.wait(case.first or 0)))
-
-
-def take_first(case: Case) -> None:
-    case.table.take(case.first or 0)
-
-
-def submit_one(case: Case) -> None:
-    case.numbers.append(case.table.submit("payload-1"))
-
-
-def submit_and_finish(case: Case) -> None:
-    number = case.table.submit("payload-2")
-    case.numbers.append(number)
-    if number is not None:
-        case.ends.append(case.table.finish(number))
-
-
-def report_depth(case: Case) -> None:
-    case.table.report()
-
-
-def read_audit(case: Case) -> None:
-    case.table.audit()
-
-
-def client_one(case: Case) -> None:
-    """Four of the eleven operations."""
-    submit_one(case)
-    take_first(case)
-    finish_first(case)
-    read_audit(case)
-
-
-def client_two(case: Case) -> None:
-    """Four more."""
-    look_first(case)
-    take_first(case)
-    timeout_first(case)
-    submit_one(case)
-
-
-def client_three(case: Case) -> None:
-    """The last three."""
-    report_depth(case)
-    wait_first(case)
-    submit_and_finish(case)
-
-
-def all_invariants(case: Case) -> None:
-    """What holds of a correct table when every client has left."""
-    table = case.table
-    accepted = [number for number in case.numbers if number is not None]
-    assert len(set(accepted)) == len(accepted), f"numbers given twice: {accepted}"
-    assert len(set(table.given)) == len(table.given), f"numbers given twice: {table.given}"
-    assert table.most <= table.bound, f"{table.most} jobs were open at once, the bound is {table.bound}"
-    assert len(set(table.handed)) == len(table.handed), f"payloads handed out twice: {table.handed}"
-    open_jobs = [job for job in table.jobs.values() if job.state in OPEN]
-    assert all(job.closed <= 1 for job in table.jobs.values()), "a job was closed twice"
-    lost = [number for number in accepted if number not in table.jobs]
-    ended = len([number for number in accepted if number in table.jobs]) - len(open_jobs)
-    assert table.depth == len(open_jobs), (
-        f"depth is {table.depth}, {len(open_jobs)} jobs are open ({ended} ended, {len(lost)} evicted)"
-    )
-    for seen in case.seen:
-        if seen is not None and seen[0] == "done" and seen[1] is None:
-            timed_out = table.jobs.get(case.first or 0)
-            assert timed_out is None or timed_out.state == "timeout", "a finished job had no result"
+Told = list[tuple[str, Any, Any]]
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One bug in both forms, with the forms on the correct table."""
+    """A bug as two programs with their repaired twins.
+
+    `finding` is the kind that both buggy programs must lead to, `message` a fragment of what the natural
+    one says; the generic one often shows another symptom of the same bug first.
+    """
 
     name: str
     about: str
     finding: str
+    message: str
     natural: Program
     natural_repaired: Program
     generic: Program
     generic_repaired: Program
 
 
-def _setup(kind: type[Table], bound: int, kept: int) -> Callable[[], Case]:
-    def setup() -> Case:
-        return Case(kind(bound, kept))
+class Desk:
+    """A ledger with some jobs in it, and what each task was told: (operation, job id, answer)."""
 
-    return setup
+    def __init__(self, ledger: str, capacity: int = 4, keep: int = 4, jobs: int = 1, ended: int = 0) -> None:
+        self.ledger = LEDGERS[ledger](capacity, keep)
+        self.told: dict[str, Told] = {}
+        before: Told = [("submit", None, self.ledger.submit()) for _ in range(jobs)]
+        before += [("finish", job, self.ledger.finish(job, "payload")) for job in range(1, ended + 1)]
+        self.told["before"] = before
 
 
-def _variant(
-    name: str,
-    kind: type[Table],
-    tasks: tuple[Callable[[Case], None], ...],
-    bound: int = 4,
-    kept: int = 8,
-    finding: str = "invariant",
-) -> Variant:
-    clients = (client_one, client_two, client_three)
-    generic_bound = 2 if kind is CheckThenIncrement else 4
-    generic_kept = 0 if kind is EvictsLive else 8
+def check_books(desk: Desk) -> None:
+    """Raises AssertionError for whatever the ledger's answers and its books say of a broken claim."""
+    ledger = desk.ledger
+    told = [entry for entries in desk.told.values() for entry in entries]
+    accepted = [answer for name, _, answer in told if name == "submit" and answer is not None]
+    assert len(set(accepted)) == len(accepted), f"two jobs share an id: {accepted}"
+    closings = Counter(job for name, job, answer in told if name in {"finish", "time out"} and answer)
+    assert all(count == 1 for count in closings.values()), f"a job was closed twice: {dict(closings)}"
+    seen = [answer for name, _, answer in told if name == "wait" and answer is not None]
+    assert all(payload is not None for _, payload in seen), f"an ended job without its payload: {seen}"
+    taken = Counter(job for name, job, answer in told if name == "take" and answer is not None)
+    assert all(count == 1 for count in taken.values()), f"a payload was handed out twice: {dict(taken)}"
+    assert ledger.peak <= ledger.capacity, f"{ledger.peak} live jobs exceed the capacity {ledger.capacity}"
+    live = [job for job in accepted if job not in closings]
+    assert all(job in ledger.jobs for job in live), f"a live job was evicted: {live} are live"
+    assert ledger.depth == len(live), f"the depth is {ledger.depth}, and {len(live)} jobs are live"
 
-    def program(form: str, table: type[Table], tasks: Any, bound: int, kept: int) -> Program:
-        return Program(f"{name} {form}", _setup(table, bound, kept), tasks, all_invariants)
 
+def check_all_closed(desk: Desk) -> None:
+    """As `check_books`, and every accepted job was closed by somebody; raises AssertionError."""
+    check_books(desk)
+    assert desk.ledger.depth == 0, f"{desk.ledger.depth} jobs were never closed"
+
+
+def submit_one(desk: Desk, task: str) -> None:
+    """One operation."""
+    desk.told[task] = [("submit", None, desk.ledger.submit())]
+
+
+def finish_one(desk: Desk, task: str, job: int = 1) -> None:
+    """One operation."""
+    desk.told[task] = [("finish", job, desk.ledger.finish(job, "payload"))]
+
+
+def time_out_first(desk: Desk, task: str) -> None:
+    """One operation."""
+    desk.told[task] = [("time out", 1, desk.ledger.time_out(1))]
+
+
+def wait_for_first(desk: Desk, task: str) -> None:
+    """One operation."""
+    desk.told[task] = [("wait", 1, desk.ledger.wait(1))]
+
+
+def take_first(desk: Desk, task: str) -> None:
+    """One operation."""
+    desk.told[task] = [("take", 1, desk.ledger.take(1))]
+
+
+def _submitted(desk: Desk, told: Told) -> int | None:
+    own = desk.ledger.submit()
+    told.append(("submit", None, own))
+    return own
+
+
+def _finished(desk: Desk, told: Told, job: int | None) -> None:
+    if job is not None:
+        told.append(("finish", job, desk.ledger.finish(job, "payload")))
+
+
+def play_finisher(desk: Desk) -> None:
+    """Three operations: submit, finish the first job, finish one's own."""
+    told: Told = []
+    own = _submitted(desk, told)
+    _finished(desk, told, 1)
+    _finished(desk, told, own)
+    desk.told["finisher"] = told
+
+
+def play_reaper(desk: Desk) -> None:
+    """Four operations: submit, time the first job out, try to take its payload, finish one's own."""
+    told: Told = []
+    own = _submitted(desk, told)
+    told.append(("time out", 1, desk.ledger.time_out(1)))
+    told.append(("take", 1, desk.ledger.take(1)))
+    _finished(desk, told, own)
+    desk.told["reaper"] = told
+
+
+def play_client(desk: Desk) -> None:
+    """Four operations: submit, wait for the first job, try to take its payload, finish one's own."""
+    told: Told = []
+    own = _submitted(desk, told)
+    told.append(("wait", 1, desk.ledger.wait(1)))
+    told.append(("take", 1, desk.ledger.take(1)))
+    _finished(desk, told, own)
+    desk.told["client"] = told
+
+
+def generic(ledger: str) -> Program:
+    """Three tasks and eleven operations on the ledger of this name; there are two slots for three jobs."""
+    return Program(
+        name=f"{ledger}-generic",
+        setup=partial(Desk, ledger, capacity=3, keep=1),
+        tasks=(play_finisher, play_reaper, play_client),
+        check=check_all_closed,
+        task_names=("finisher", "reaper", "client"),
+    )
+
+
+def _variant(name: str, about: str, message: str, first: Any, second: Any, **desk: int) -> Variant:
+    def natural(ledger: str) -> Program:
+        return Program(
+            name=f"{ledger}-natural" if ledger == name else f"{name}-natural-{ledger}",
+            setup=partial(Desk, ledger, **desk),
+            tasks=(partial(first, task="first"), partial(second, task="second")),
+            check=check_books,
+            task_names=("first", "second"),
+        )
+
+    twin = "audited" if name == "M9" else "correct"
     return Variant(
         name=name,
-        about=(kind.__doc__ or "").strip(),
-        finding=finding,
-        natural=program("natural", kind, tasks, bound, kept),
-        natural_repaired=program("natural, repaired", Table, tasks, bound, kept),
-        generic=program("generic", kind, clients, generic_bound, generic_kept),
-        generic_repaired=program("generic, repaired", Table, clients, generic_bound, generic_kept),
+        about=about,
+        finding="invariant" if message else "deadlock",
+        message=message,
+        natural=natural(name),
+        natural_repaired=natural(twin),
+        generic=generic(name),
+        generic_repaired=generic(twin),
     )
 
 
 VARIANTS = (
-    _variant("D1", StateBeforeResult, (finish_first, look_first)),
-    _variant("D2", CheckThenIncrement, (submit_one, submit_one), bound=2),
-    _variant("D4", NotifyElsewhere, (wait_first, finish_first), finding="deadlock"),
-    _variant("M5", EndsTwice, (finish_first, timeout_first)),
-    _variant("M6", NumbersOutside, (submit_one, submit_one)),
-    _variant("M7", EvictsLive, (submit_one, submit_one), kept=0),
-    _variant("M8", HandsOutTwice, (take_first, take_first)),
-    _variant("M9", LocksInverted, (report_depth, read_audit), finding="deadlock"),
+    _variant(
+        "D1",
+        "The state of a job is published before its payload.",
+        "without its payload",
+        finish_one,
+        wait_for_first,
+    ),
+    _variant(
+        "D2",
+        "The depth is checked in one critical section and incremented in the next.",
+        "exceed the capacity",
+        submit_one,
+        submit_one,
+        capacity=1,
+        jobs=0,
+    ),
+    _variant(
+        "D4",
+        "Waiters are notified under another lock than the one under which they look.",
+        "",
+        finish_one,
+        wait_for_first,
+    ),
+    _variant(
+        "M5",
+        "A finish that races a timeout gives the slot back a second time.",
+        "closed twice",
+        finish_one,
+        time_out_first,
+    ),
+    _variant(
+        "M6",
+        "Job ids are counted without the lock.",
+        "share an id",
+        submit_one,
+        submit_one,
+        jobs=0,
+    ),
+    _variant(
+        "M7",
+        "Two evictions for one job too many remove the oldest job twice, and the second one is live.",
+        "a live job was evicted",
+        finish_one,
+        partial(finish_one, job=3),
+        keep=1,
+        jobs=3,
+    ),
+    _variant(
+        "M8",
+        "Two who take the payload of a job both get it.",
+        "handed out twice",
+        take_first,
+        take_first,
+        ended=1,
+    ),
+    _variant(
+        "M9",
+        "Two locks are taken in one order by a submit and in the other by a finish.",
+        "",
+        submit_one,
+        finish_one,
+    ),
 )

@@ -11,8 +11,8 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
-from harness.control.runtime import Runtime
 from harness.control.controlled import ControlledWorld
+from harness.control.runtime import Runtime
 from harness.explore.group import Group
 
 __all__ = ["Playground", "random_program"]

@@ -17,17 +17,55 @@ from harness.control.task import ANY
 __all__ = ["METHODS_THAT_READ", "METHODS_THAT_WRITE", "Announced", "announcers"]
 
 METHODS_THAT_WRITE = frozenset(
-    "add append appendleft clear difference_update discard extend extendleft insert intersection_update "
-    "move_to_end pop popitem popleft remove reverse rotate setdefault sort subtract "
-    "symmetric_difference_update update".split()
+    [
+        "add",
+        "append",
+        "appendleft",
+        "clear",
+        "difference_update",
+        "discard",
+        "extend",
+        "extendleft",
+        "insert",
+        "intersection_update",
+        "move_to_end",
+        "pop",
+        "popitem",
+        "popleft",
+        "remove",
+        "reverse",
+        "rotate",
+        "setdefault",
+        "sort",
+        "subtract",
+        "symmetric_difference_update",
+        "update",
+    ]
 )
 METHODS_THAT_READ = frozenset(
-    "copy count difference elements get index intersection isdisjoint issubset issuperset items keys "
-    "most_common symmetric_difference total union values".split()
+    [
+        "copy",
+        "count",
+        "difference",
+        "elements",
+        "get",
+        "index",
+        "intersection",
+        "isdisjoint",
+        "issubset",
+        "issuperset",
+        "items",
+        "keys",
+        "most_common",
+        "symmetric_difference",
+        "total",
+        "union",
+        "values",
+    ]
 )
 
 _CONTAINERS = (list, dict, set, deque, bytearray, array)
-_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 class Announced(Protocol):
@@ -64,11 +102,21 @@ def _item_key(owner: Any, key: Any) -> Any:
     return ANY
 
 
-def announcers(runtime: Announced) -> dict[str, Callable[..., Any]]:  # noqa: C901, PLR0915  one closure
-    """The functions by the names that instrumented code uses."""
-    containers = _Containers()
-    on_type = _Slots()
-    access = runtime.access
+_IS_CONTAINER = _Containers()
+_ON_TYPE = _Slots()
+Function = Callable[..., Any]
+
+
+def announcers(runtime: Announced) -> dict[str, Function]:
+    """The functions by the names that instrumented code uses; closures over the runtime, for speed."""
+    makers = (_attribute_announcers, _item_announcers, _content_announcers, _iteration_announcers)
+    functions = {function.__name__: function for make in makers for function in make(runtime)}
+    return {**functions, "globals__": globals}  # under a name of ours, for code that has its own `globals`
+
+
+def _attribute_announcers(runtime: Announced) -> tuple[Function, ...]:
+    """Attributes and names."""
+    access, on_type = runtime.access, _ON_TYPE
 
     def at__(owner: Any, name: str) -> Any:
         runtime.left -= 1
@@ -88,6 +136,32 @@ def announcers(runtime: Announced) -> dict[str, Callable[..., Any]]:  # noqa: C9
         if runtime.left < 0:
             access(True, owner, name)
         return value
+
+    def calls__(owner: Any, name: str) -> Any:
+        """What is called next is shared data only if it is kept in the instance: a callback."""
+        if not on_type[type(owner), name]:
+            runtime.left -= 1
+            if runtime.left < 0:
+                access(False, owner, name)
+        return owner
+
+    def name__(owner: Any, name: str) -> None:
+        runtime.left -= 1
+        if runtime.left < 0:
+            access(False, owner, name)
+
+    def then_name__(value: Any, owner: Any, name: str) -> Any:
+        runtime.left -= 1
+        if runtime.left < 0:
+            access(True, owner, name)
+        return value
+
+    return at__, to__, then__, calls__, name__, then_name__
+
+
+def _item_announcers(runtime: Announced) -> tuple[Function, ...]:
+    """Items by key."""
+    access, containers = runtime.access, _IS_CONTAINER
 
     def item__(owner: Any, key: Any) -> Any:
         if containers[type(owner)]:
@@ -112,6 +186,13 @@ def announcers(runtime: Announced) -> dict[str, Callable[..., Any]]:  # noqa: C9
 
     def set__(value: Any, owner: Any, key: Any) -> None:
         put__(owner, key)[key] = value
+
+    return item__, put__, then_item__, get__, set__
+
+
+def _content_announcers(runtime: Announced) -> tuple[Function, ...]:
+    """A container as a whole, and methods of it."""
+    access, containers = runtime.access, _IS_CONTAINER
 
     def look__(owner: Any) -> Any:
         if containers[type(owner)]:
@@ -142,13 +223,12 @@ def announcers(runtime: Announced) -> dict[str, Callable[..., Any]]:  # noqa: C9
                 access(True, owner, ANY)
         return owner
 
-    def calls__(owner: Any, name: str) -> Any:
-        """What is called next is shared data only if it is kept in the instance: a callback."""
-        if not on_type[type(owner), name]:
-            runtime.left -= 1
-            if runtime.left < 0:
-                access(False, owner, name)
-        return owner
+    return look__, change__, reads__, writes__
+
+
+def _iteration_announcers(runtime: Announced) -> tuple[Function, ...]:
+    """Iteration: each step reads the container."""
+    access, containers = runtime.access, _IS_CONTAINER
 
     def steps(owner: Any, iterator: Iterator[Any]) -> Iterator[Any]:
         while True:
@@ -172,20 +252,4 @@ def announcers(runtime: Announced) -> dict[str, Callable[..., Any]]:  # noqa: C9
         view = getattr(owner, name)()
         return steps(owner, iter(view)) if containers[type(owner)] else iter__(view)
 
-    def name__(owner: Any, name: str) -> None:
-        runtime.left -= 1
-        if runtime.left < 0:
-            access(False, owner, name)
-
-    def then_name__(value: Any, owner: Any, name: str) -> Any:
-        runtime.left -= 1
-        if runtime.left < 0:
-            access(True, owner, name)
-        return value
-
-    functions = (at__, to__, then__, item__, put__, then_item__, get__, set__, look__, change__)
-    functions += (reads__, writes__, calls__, iter__, view__, name__, then_name__)
-    return {**{function.__name__: function for function in functions}, "globals__": globals_of}
-
-
-globals_of = globals  # under a name of ours, for code that has its own `globals`
+    return iter__, view__

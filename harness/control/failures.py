@@ -15,7 +15,7 @@ from harness.control.where import origin, where, where_of_error
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.control.runtime import Runtime
+    from harness.control.scheduling import Moment
     from harness.control.task import Task
 
 __all__ = ["Failure", "FailureKind", "Wait", "deadlock", "raised", "stuck_in_cycle"]
@@ -64,20 +64,24 @@ class Failure:
         return self.kind.value, self.error_type, self.where
 
 
-def raised(moment: Runtime, task: Task, error: BaseException, kind: str = "") -> Failure:
+def raised(moment: Moment, task: Task, error: BaseException, kind: str = "") -> Failure:
     """The failure of a task whose function raised; a failed check or invariant is one of the claims."""
     claim = kind == "invariant" or (isinstance(error, AssertionError) and not moment.exploring)
     text = str(error)
     return Failure(
         kind=FailureKind.INVARIANT if claim else FailureKind.EXCEPTION,
-        message=text if claim and text else f"{type(error).__name__}: {text}" if text else type(error).__name__,
+        message=text
+        if claim and text
+        else f"{type(error).__name__}: {text}"
+        if text
+        else type(error).__name__,
         task=task.name,
         error_type=getattr(error, "kind_of_failure", type(error).__name__),
         where=where_of_error(error),
     )
 
 
-def deadlock(moment: Runtime, stuck: Sequence[Task]) -> Failure:
+def deadlock(moment: Moment, stuck: Sequence[Task]) -> Failure:
     """The failure of tasks that wait for each other, or for what nobody will do."""
     telling = [task for task in stuck if task.waiting_on is not None and not task.waiting_on.derived]
     waits = tuple(_wait(task) for task in telling or stuck)

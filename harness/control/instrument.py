@@ -20,10 +20,40 @@ from harness.control.stored_names import EVERYTHING, Mutable
 __all__ = ["compile_instrumented", "instrument"]
 
 _READERS = frozenset(
-    "all any dict enumerate filter frozenset iter len list map max min next reversed set sorted sum tuple zip".split()
+    [
+        "all",
+        "any",
+        "dict",
+        "enumerate",
+        "filter",
+        "frozenset",
+        "iter",
+        "len",
+        "list",
+        "map",
+        "max",
+        "min",
+        "next",
+        "reversed",
+        "set",
+        "sorted",
+        "sum",
+        "tuple",
+        "zip",
+    ]
 )
 _HEAP = frozenset(
-    "heapify heappop heappush heappushpop heapreplace insort insort_left insort_right shuffle".split()
+    [
+        "heapify",
+        "heappop",
+        "heappush",
+        "heappushpop",
+        "heapreplace",
+        "insort",
+        "insort_left",
+        "insort_right",
+        "shuffle",
+    ]
 )
 _FRESH = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _VIEWS = ("items", "keys", "values")
@@ -43,7 +73,9 @@ def compile_instrumented(
     return compile(tree, filename, "exec", dont_inherit=True)
 
 
-def instrument(tree: ast.Module, mutable: Mutable = EVERYTHING, only: Mapping[str, str] | None = None) -> None:
+def instrument(
+    tree: ast.Module, mutable: Mutable = EVERYTHING, only: Mapping[str, str] | None = None
+) -> None:
     """Rewrite a module in place.
 
     `mutable`: the attribute names worth announcing. With `only` (name to "read" or "write"), nothing but
@@ -62,20 +94,20 @@ class _Instrumenter(ast.NodeTransformer):
 
     # ------------------------------------------------------------------ scopes
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.decorator_list = [self.visit(item) for item in node.decorator_list]
         self._visit_defaults(node.args)
         with self._scopes.inside(node):
             node.body = self._statements(node.body)
         return node
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:  # noqa: N802
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         self._visit_defaults(node.args)
         with self._scopes.inside(node):
             node.body = self.visit(node.body)
         return node
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:  # noqa: N802
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         node.decorator_list = [self.visit(item) for item in node.decorator_list]
         node.bases = [self.visit(item) for item in node.bases]
         node.keywords = [self.visit(item) for item in node.keywords]
@@ -83,7 +115,7 @@ class _Instrumenter(ast.NodeTransformer):
             node.body = self._statements(node.body)
         return node
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:  # noqa: N802
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
         return node
 
     def _visit_defaults(self, arguments: ast.arguments) -> None:
@@ -99,7 +131,7 @@ class _Instrumenter(ast.NodeTransformer):
 
     # ------------------------------------------------------------------ attributes
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         node.value = self.visit(node.value)
         self._announce_attribute(node)
         return node
@@ -123,7 +155,7 @@ class _Instrumenter(ast.NodeTransformer):
 
     # ------------------------------------------------------------------ items
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         if self._only is not None:
             return self.generic_visit(node)
         node.value = self.visit(node.value)
@@ -141,20 +173,20 @@ class _Instrumenter(ast.NodeTransformer):
             node.value = _call("change__", node.value)
         return node
 
-    def visit_Assign(self, node: ast.Assign) -> Any:  # noqa: N802
+    def visit_Assign(self, node: ast.Assign) -> Any:
         target = node.targets[0]
-        if self._only is None and len(node.targets) == 1 and isinstance(target, ast.Subscript):
-            if not (_is_simple(target.value) and _is_simple(target.slice)):
-                value, owner, key = self.visit(node.value), self.visit(target.value), self.visit(target.slice)
-                stored = _call("set__", value, owner, _as_value(key))
-                return ast.copy_location(ast.Expr(ast.copy_location(stored, target)), node)
+        alone = self._only is None and len(node.targets) == 1
+        if alone and isinstance(target, ast.Subscript) and not _is_readable_twice(target):
+            value, owner, key = self.visit(node.value), self.visit(target.value), self.visit(target.slice)
+            stored = _call("set__", value, owner, _as_value(key))
+            return ast.copy_location(ast.Expr(ast.copy_location(stored, target)), node)
         node.value = self.visit(node.value)
         node.targets = [self.visit(item) for item in node.targets]
         if len(node.targets) == 1:
             node.value = self._before_store(node.targets[0], node.value)
         return node
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:  # noqa: N802
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         if node.value is None:
             return node
         node.value = self.visit(node.value)
@@ -162,7 +194,7 @@ class _Instrumenter(ast.NodeTransformer):
         node.value = self._before_store(node.target, node.value)
         return node
 
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:  # noqa: N802
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
         node.value = self._before_store(node.target, self.visit(node.value))
         return node
 
@@ -173,7 +205,7 @@ class _Instrumenter(ast.NodeTransformer):
 
     # ------------------------------------------------------------------ augmented assignment
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:  # noqa: N802
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         target = node.target
         before: list[ast.stmt] = []
         temporaries: list[ast.expr] = []
@@ -220,7 +252,7 @@ class _Instrumenter(ast.NodeTransformer):
 
     # ------------------------------------------------------------------ names
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> ast.AST:
         if not isinstance(node.ctx, ast.Load):
             return node
         key = self._shared_name(node)
@@ -236,7 +268,7 @@ class _Instrumenter(ast.NodeTransformer):
 
     # ------------------------------------------------------------------ calls, iteration, tests
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.AST:
         node.args = [self.visit(item) for item in node.args]
         node.keywords = [self.visit(item) for item in node.keywords]
         function = node.func
@@ -275,7 +307,7 @@ class _Instrumenter(ast.NodeTransformer):
             return _call("look__", node)
         return node
 
-    def visit_For(self, node: ast.For) -> Any:  # noqa: N802
+    def visit_For(self, node: ast.For) -> Any:
         node.iter = self._iterated(node.iter)
         node.target = self.visit(node.target)
         node.body = self._statements(node.body)
@@ -291,15 +323,14 @@ class _Instrumenter(ast.NodeTransformer):
     def _iterated(self, node: ast.expr) -> ast.expr:
         if self._only is not None or isinstance(node, _FRESH):
             return self.visit(node)  # type: ignore[no-any-return]
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in _VIEWS and not node.args and not node.keywords:
-                return _call("view__", self.visit(node.func.value), _text(node.func.attr))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_view(node):
+            return _call("view__", self.visit(node.func.value), _text(node.func.attr))
         visited = self.visit(node)
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
             return _call("iter__", visited)
         return visited  # type: ignore[no-any-return]
 
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:  # noqa: N802
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
         node.comparators = [
             self._looked_at(item) if isinstance(how, (ast.In, ast.NotIn)) else item
@@ -310,30 +341,30 @@ class _Instrumenter(ast.NodeTransformer):
     def _tested(self, node: ast.expr) -> ast.expr:
         return self._looked_at(self.visit(node))
 
-    def visit_If(self, node: ast.If) -> Any:  # noqa: N802
+    def visit_If(self, node: ast.If) -> Any:
         node.test = self._tested(node.test)
         node.body = self._statements(node.body)
         node.orelse = self._statements(node.orelse)
         return node
 
-    def visit_While(self, node: ast.While) -> Any:  # noqa: N802
+    def visit_While(self, node: ast.While) -> Any:
         node.test = self._tested(node.test)
         node.body = self._statements(node.body)
         node.orelse = self._statements(node.orelse)
         return node
 
-    def visit_IfExp(self, node: ast.IfExp) -> Any:  # noqa: N802
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
         node.test = self._tested(node.test)
         node.body = self.visit(node.body)
         node.orelse = self.visit(node.orelse)
         return node
 
-    def visit_Assert(self, node: ast.Assert) -> Any:  # noqa: N802
+    def visit_Assert(self, node: ast.Assert) -> Any:
         node.test = self._tested(node.test)
         node.msg = node.msg and self.visit(node.msg)
         return node
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:  # noqa: N802
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         node.operand = self.visit(node.operand)
         if isinstance(node.op, ast.Not):
             node.operand = self._looked_at(node.operand)
@@ -346,6 +377,11 @@ class _Instrumenter(ast.NodeTransformer):
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         return node  # annotations are not run as accesses
+
+
+def _is_view(node: ast.Call) -> bool:
+    """Whether a call is `obj.items()`, `obj.keys()` or `obj.values()`."""
+    return getattr(node.func, "attr", "") in _VIEWS and not node.args and not node.keywords
 
 
 def _call(function: str, *arguments: ast.expr) -> ast.expr:
@@ -367,6 +403,10 @@ def _copy(node: ast.expr) -> ast.expr:
 
 def _is_simple(node: ast.expr) -> bool:
     return isinstance(node, (ast.Name, ast.Constant))
+
+
+def _is_readable_twice(node: ast.Subscript) -> bool:
+    return _is_simple(node.value) and _is_simple(node.slice)
 
 
 def _is_simple_slice(node: ast.expr) -> bool:

@@ -15,7 +15,7 @@ from harness.control.trace import label_of
 from harness.control.where import frames_of, innermost, is_foreign, where
 
 if TYPE_CHECKING:
-    from harness.control.runtime import Runtime
+    from harness.control.scheduling import Moment
     from harness.control.task import Task
 
 __all__ = ["LivelockTracer"]
@@ -38,7 +38,7 @@ class LivelockTracer:
         self._started_ns: int | None = None
         self._now_ns = 0
 
-    def decided(self, moment: Runtime, chosen: Task) -> None:
+    def decided(self, moment: Moment, chosen: Task) -> None:
         """Note where the task that goes on stands, and with what in its hands."""
         if not moment.exploring or moment.step < self._begin or chosen is moment.clock:
             return
@@ -53,7 +53,7 @@ class LivelockTracer:
         visits[state] = visits.get(state, 0) + 1
         self._places[chosen.name] = where(chosen)
 
-    def fired(self, moment: Runtime, task: Task) -> None:
+    def fired(self, moment: Moment, task: Task) -> None:
         """Time passes; no more to note."""
 
     @property
@@ -68,7 +68,7 @@ class LivelockTracer:
         places = ", ".join(f"{task} at {place}" for task, place in sorted(self._places.items()))
         return Failure(
             FailureKind.LIVELOCK,
-            f"these tasks go round in circles and nothing changes any more, although each gets its turns: {places}",
+            f"these tasks go round in circles and nothing changes, although each gets its turns: {places}",
             where=" / ".join(place for _, place in sorted(self._places.items())),
         )
 
@@ -80,11 +80,15 @@ def _locals(task: Task) -> tuple[Any, ...]:
     while frame is not None:
         if not is_foreign(frame.f_code.co_filename):
             found.append(
-                (frame.f_code, frame.f_lasti, *(
-                    (name, type(value), value)
-                    for name, value in sorted(frame.f_locals.items())
-                    if isinstance(value, _SMALL)
-                ))
+                (
+                    frame.f_code,
+                    frame.f_lasti,
+                    *(
+                        (name, type(value), value)
+                        for name, value in sorted(frame.f_locals.items())
+                        if isinstance(value, _SMALL)
+                    ),
+                )
             )
         frame = frame.f_back
     return tuple(found)

@@ -9,14 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from harness.control.task import Resource, Task
-from harness.findings import HarnessError
 
 if TYPE_CHECKING:
     from harness.control.runtime import Runtime
 
-__all__ = ["deadline_of", "lock_classes"]
+__all__ = ["deadline_of", "lock_class", "rlock_class"]
 
-_NOBODY = Task(-1, "code outside the execution", None)
 _LONGEST_S = 9_223_372_036.0
 
 
@@ -33,8 +31,8 @@ def deadline_of(runtime: Runtime, timeout: float) -> int:
     return runtime.now_ns + max(0, round(timeout * 1_000_000_000))
 
 
-def lock_classes(runtime: Runtime) -> tuple[type, type]:  # noqa: C901  two classes over one closure
-    """`Lock` and `RLock` for this runtime."""
+def lock_class(runtime: Runtime) -> type:
+    """`Lock` for this runtime."""
     made_outside: list[Any] = runtime.made_outside
 
     class Lock(Resource):
@@ -157,6 +155,13 @@ def lock_classes(runtime: Runtime) -> tuple[type, type]:  # noqa: C901  two clas
             held = f"locked by {self.owner.name}" if self.owner is not None else "unlocked"
             return f"<{held} controlled lock>"
 
+    return Lock
+
+
+def rlock_class(runtime: Runtime) -> type:
+    """`RLock` for this runtime."""
+    made_outside: list[Any] = runtime.made_outside
+
     class RLock(Resource):
         """A lock that its owner may take again, and only its owner frees."""
 
@@ -252,12 +257,11 @@ def lock_classes(runtime: Runtime) -> tuple[type, type]:  # noqa: C901  two clas
         def _at_fork_reinit(self) -> None:
             self.restore((None, 0))
 
-
         def __repr__(self) -> str:
             held = f"locked by {self.owner.name}" if self.owner is not None else "unlocked"
             return f"<{held} controlled RLock, count {self.count}>"
 
-    return Lock, RLock
+    return RLock
 
 
 def _check_timeout(blocking: bool, timeout: float) -> None:

@@ -1,17 +1,4 @@
-"""One controlled execution: tasks as greenlets, switched at scheduling points.
-
-A scheduling point is made by the running task just before a primitive operation or an announced
-access. It counts `left` down and, while that stays non-negative, goes on: the strategy's last answer
-still stands (its *lease*). Otherwise the strategy is asked, in the running task, and only if it names
-another one is there a switch, straight to it. A lease ends early when somebody becomes runnable, unless
-the strategy ranked that task lower. Nothing is recorded but the switches: `decisions` are pairs (mark,
-task id), enough to run the same execution again with full tracing.
-
-What is runnable follows from the state alone, and is looked at only when the strategy is asked: a task
-that stands in front of a resource with an owner is not, whether it came before or after that owner took
-it. Time is virtual. A pending deadline makes the *clock* runnable too, a task of its own whose only
-operation is to let the earliest deadline pass.
-"""
+"""One controlled execution after the other: the lives of tasks, on greenlets that are used again."""
 
 from __future__ import annotations
 
@@ -19,40 +6,27 @@ import _thread
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
-from typing import Any, NoReturn, Protocol
+from typing import Any
 
 from greenlet import getcurrent, greenlet
 
-from harness.control.failures import Failure, deadlock, raised, stuck_in_cycle
-from harness.control.task import Operation, Task, TaskKilled
+from harness.control.failures import Failure, raised
+from harness.control.scheduling import FOR_EVER, MAIN, Moment, Tracer
+from harness.control.task import Task, TaskKilled
 from harness.findings import HarnessError
 
-__all__ = ["FOR_EVER", "Ended", "Runtime", "Tracer"]
+__all__ = ["Ended", "Runtime", "Tracer"]
 
-FOR_EVER = 1 << 60
-CLOCK_ID = 1 << 30
-MAIN = 0
 _EPOCH_NS = 1_000_000_000_000
-_UNFAIR_PART = 8  # after this part of the step bound everybody is as likely, so that no spinner starves others
-_MOST_DEATHS = 100  # how often a task that swallows its end is told again before it is abandoned
-
-
-class Tracer(Protocol):
-    """Is told of everything in an execution that is run again to be shown."""
-
-    def decided(self, moment: Runtime, chosen: Task) -> None:
-        """`chosen` goes on with its pending operation."""
-
-    def fired(self, moment: Runtime, task: Task) -> None:
-        """The clock moved to the deadline of `task`."""
+_UNFAIR_PART = 8  # after this part of the step bound everybody is as likely: no spinner starves others
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How one execution ended. `cut` if its step bound was reached; then it says nothing. `pruned` if
-    the strategy knew what would follow.
+    """How one execution ended.
 
-    `racing` counts the steps at which at least two tasks were runnable.
+    `cut` if its step bound was reached; then it says nothing. `pruned` if the strategy knew what would
+    follow. `racing` counts the steps at which at least two tasks were runnable.
     """
 
     steps: int
@@ -64,57 +38,8 @@ class Ended:
     tasks: int
 
 
-class Runtime:
-    """Runs executions, one after the other, on the OS thread that made it.
-
-    While an execution goes on this object is also what a strategy sees: `runnable` (non-empty, sorted
-    by id, the clock last), `current` (None if the running task cannot go on), `step`, `clock`.
-    """
-
-    def __init__(self, max_steps: int = 20_000) -> None:
-        self.max_steps = max_steps
-        self.left = FOR_EVER
-        self.lease = FOR_EVER
-        self.step = 0
-        self.racing = 0
-        self.arrivals = 0  # how often somebody had to ask
-        self.now_ns = _EPOCH_NS
-        self.runnable: list[Task] = []
-        self._outside = self.running = Task(MAIN, "main", None)
-        self.current: Task | None = None
-        self.tasks: list[Task] = []
-        self.clock = Task(CLOCK_ID, "clock", None)
-        self.ranks: dict[int, float] | None = None
-        self.exploring = False
-        self.killing = False
-        self.executing = False
-        self.strategy: Any = None
-        self.tracer: Tracer | None = None
-        self.invariant: Callable[[], None] | None = None
-        self.early = True
-        self.failure: Failure | None = None
-        self.decisions: list[tuple[int, int]] = []
-        self.at_exit: Callable[[], None] | None = None
-        self.made_outside: list[Any] = []
-        self._found: list[tuple[Any, Any]] = []  # those, as the first execution finds them
-        self.on_failure: Callable[[BaseException], None] | None = None
-        self.abandoned = 0
-        self.executions = 0
-        self._sees_all = False
-        self._live: list[Task] = []
-        self._timed = 0  # how many tasks have a deadline
-        self._pool: list[Any] = []
-        self._hub: Any = None
-        self._limit = max_steps
-        self._fair_from = max_steps
-        self._fair: Callable[[], float] = Random(0).random
-        self._cut = self._pruned = False
-        self._exit_begun = False
-        self._error: HarnessError | None = None
-        self._deaths = 0
-        self._thread = _thread.get_ident()
-
-    # ------------------------------------------------------------------ an execution
+class Runtime(Moment):
+    """Runs executions, one after the other, on the OS thread that made it."""
 
     def execute(self, main: Callable[[], Any], strategy: Any, tracer: Tracer | None = None) -> Ended:
         """Run `main` as the first task until nothing more can happen; raises HarnessError."""
@@ -135,38 +60,15 @@ class Runtime:
             self._end()
         if self._error is not None:
             raise self._error
-        return Ended(self.step, self.racing, tuple(self.decisions), self.failure, self._cut, self._pruned, len(self.tasks))
-
-    def exception_in_thread(self, error: BaseException) -> None:
-        """A thread of the code under test ended with this exception."""
-        if self.failure is None and not self.killing:
-            self.failure = raised(self, self.running, error)
-
-    def explore(self, on: bool) -> None:
-        """Ask the strategy from now on, or run whatever is runnable in order of creation."""
-        self._void()
-        self.exploring = on
-
-    @property
-    def beats(self) -> int:
-        """Changes whenever a point is passed; for who watches from another thread."""
-        return self.step + self.lease - self.left + self.executions * FOR_EVER
-
-    def interrupt(self, error: HarnessError) -> NoReturn:
-        """End the execution from a signal handler, wherever its running task is."""
-        self._error = error
-        raise TaskKilled
-
-    def watch(self, invariant: Callable[[], None]) -> None:
-        """Check this after every step of the execution that is going on."""
-        self.invariant = invariant
-        self._sees_all = True
-
-    def announce_spawn(self) -> None:
-        """A scheduling point before a task is spawned by hand."""
-        self.left -= 1
-        if self.left < 0:
-            self.point("spawn", self.running, None)
+        return Ended(
+            steps=self.step,
+            racing=self.racing,
+            decisions=tuple(self.decisions),
+            failure=self.failure,
+            cut=self._cut,
+            pruned=self._pruned,
+            tasks=len(self.tasks),
+        )
 
     def spawn(self, function: Callable[[], Any], name: str = "", daemon: bool = False) -> Task:
         """Make a runnable task; without a name it is called after its creator."""
@@ -181,6 +83,9 @@ class Runtime:
         self._live.append(task)
         self._void()
         return task
+
+    def _spawn_exit(self, function: Callable[[], None]) -> None:
+        self.spawn(function, "exit")
 
     def _reset(self, strategy: Any, tracer: Tracer | None) -> None:
         self.strategy, self.tracer = strategy, tracer
@@ -277,286 +182,5 @@ class Runtime:
         self._void()
         self._live.remove(task)
 
-    # ------------------------------------------------------------------ scheduling points
-
-    def access(self, write: bool, owner: Any, key: Any) -> None:
-        """The point before an announced access, once the lease is over."""
-        self.point("write" if write else "read", owner, key)
-
-    def point(self, kind: str, owner: Any, key: Any) -> None:
-        """A scheduling point of the running task, which could go on."""
-        self._void()
-        if not self.exploring:
-            self._quiet(kind)
-            return
-        task = self.running
-        task.pending = (kind, owner, key)
-        self.current = task
-        self.arrivals += 1
-        chosen = self._choose()
-        if chosen is not task:
-            self.running = chosen
-            chosen.greenlet.switch()
-
-    def acquire_point(self, resource: Any, deadline_ns: int | None = None) -> bool:
-        """The point before a blocking acquire; false if it is over and the deadline passed.
-
-        In front of a resource that has an owner there is nothing to choose: `block` comes next.
-        """
-        self._void()
-        if not self.exploring:
-            self._quiet("acquire")
-            return True
-        task = self.running
-        task.pending = ("acquire", resource, None)
-        if resource.owner is not None:
-            return True
-        self.current = task
-        self.arrivals += 1
-        chosen = self._choose()
-        if chosen is task:
-            return True
-        self._stand(task, resource, deadline_ns)
-        self.running = chosen
-        chosen.greenlet.switch()
-        return self._stood(task, resource)
-
-    def _quiet(self, kind: str) -> None:
-        """A point at which nobody chooses: outside an execution, in its setup, or while it is torn down."""
-        if self.killing:
-            if kind in ("release", "finish"):
-                return
-            self._die()
-        if _thread.get_ident() != self._thread:
-            raise HarnessError(_FOREIGN.format(_thread.get_ident()))
-        if not self.executing:
-            self.left = self.lease = FOR_EVER
-            return
-        if self.step >= self._limit:
-            self._cut_off()
-        self.hold(FOR_EVER)
-
-    def _die(self) -> None:
-        self._deaths += 1
-        self.left = 0
-        if self._deaths > _MOST_DEATHS:
-            self._hub.switch()
-        raise TaskKilled
-
-    def hold(self, points: int, ranks: dict[int, float] | None = None) -> None:
-        """Let the answer stand for this many further points, unless somebody becomes runnable.
-
-        With `ranks` (by task id, higher first), only a task that ranks above the chosen one, or is not
-        ranked, counts as somebody.
-        """
-        if not self._sees_all or not self.exploring:
-            end = self._limit if self.step > self._fair_from else self._fair_from
-            self.lease = self.left = min(points, max(0, end - self.step))
-            self.ranks = ranks
-
-    # ------------------------------------------------------------------ blocking and waking
-
-    def block(self, resource: Any, deadline_ns: int | None = None) -> bool:
-        """Suspend the running task until `resource` has no owner; false if its deadline passed first."""
-        task = self.running
-        if not self.executing or self.killing:
-            self._refuse_to_block(resource)
-        self._void()
-        task.pending = ("acquire", resource, None)
-        task.clock_reads = 0
-        self._stand(task, resource, deadline_ns)
-        self.current = None
-        self.arrivals += 1
-        cycle = stuck_in_cycle(task)
-        if cycle:
-            self.fail(deadlock(self, cycle))
-        chosen = self._choose()
-        if chosen is not task:
-            self.running = chosen
-            chosen.greenlet.switch()
-        return self._stood(task, resource)
-
-    def _stand(self, task: Task, resource: Any, deadline_ns: int | None) -> None:
-        task.waiting_on = resource
-        resource.waiters.append(task)
-        if deadline_ns is not None:
-            task.deadline_ns = deadline_ns
-            self._timed += 1
-
-    def _stood(self, task: Task, resource: Any) -> bool:
-        resource.waiters.remove(task)
-        task.waiting_on = None
-        in_time, task.timed_out = not task.timed_out, False
-        if task.deadline_ns is not None:
-            task.deadline_ns = None
-            self._timed -= 1
-        return in_time
-
-    def woken(self, resource: Any) -> None:
-        """`resource` has no owner any more: those in front of it may go on."""
-        ranks = self.ranks
-        if ranks is not None and self.exploring:
-            mine = ranks[self.running.id]
-            for task in resource.waiters:
-                if ranks.get(task.id, _FIRST) > mine:
-                    break
-            else:
-                return
-        self._void()
-
-    def fail(self, failure: Failure) -> NoReturn:
-        """End the execution with this failure."""
-        self.failure = failure
-        self._stop()
-
-    def abort(self, error: HarnessError) -> NoReturn:
-        """End the execution because of a fault of ours or of usage; `execute` raises it."""
-        self._error = error
-        self._stop()
-
-    def _refuse_to_block(self, resource: Any) -> None:
-        if self.killing:
-            self._die()
-        raise HarnessError(
-            f"code that is not part of an execution would block on a {resource.noun} for ever; "
-            "make it where the tasks can reach it, in the setup"
-        )
-
-    def _void(self) -> None:
-        """The lease is over, or the runnable set is about to change: count, and ask again."""
-        passed = self.lease - self.left
-        self.step += passed
-        if len(self.runnable) > 1:
-            self.racing += passed
-        self.lease = self.left = 0
-
-    # ------------------------------------------------------------------ choosing
-
-    def _choose(self) -> Task:
-        """Who goes on. Lets the clock fire in between; does not return if the execution is over."""
-        while True:
-            if self.step >= self._limit:
-                self._cut_off()
-            if self.invariant is not None and self.exploring:
-                self._check_invariant()
-            chosen = self._answer()
-            if chosen is not self.current and self.exploring:
-                self.decisions.append((self.mark, chosen.id))
-            if self.tracer is not None:
-                self.tracer.decided(self, chosen)
-            if chosen is not self.clock:
-                return chosen
-            self._fire()
-
-    def _answer(self) -> Task:
-        runnable = self.runnable = [
-            task
-            for task in self._live
-            if (resource := task.waiting_on) is None or resource.owner is None or task.timed_out
-        ]
-        if self._timed and (self.early or not runnable) and any(map(_may_time_out, self._live)):
-            runnable.append(self.clock)
-        if not runnable:
-            self._quiescent()
-            return self._answer()
-        if not self.exploring:
-            self.hold(FOR_EVER)
-            return runnable[0]
-        if len(runnable) == 1 and not self._sees_all:
-            self.hold(FOR_EVER)
-            return runnable[0]
-        if self.step > self._fair_from and len(runnable) > 1:
-            return runnable[int(self._fair() * len(runnable))]
-        try:
-            chosen: Task = self.strategy.choose(self)
-        except HarnessError as error:
-            self.abort(error)
-        return chosen
-
-    @property
-    def unfinished(self) -> list[Task]:
-        """The tasks that are not finished, runnable or not, by id."""
-        return self._live
-
-    @property
-    def mark(self) -> int:
-        """Counts points, twice: even where a task asks at one, odd where it could not go on after it."""
-        return 2 * self.step + (self.current is None)
-
-    def fire_operation(self) -> Operation:
-        """What the clock would do next: end a wait, and move itself."""
-        return ("fire", self.next_to_fire().waiting_on, self.clock)
-
-    def abandon(self) -> NoReturn:
-        """End the execution, from a strategy: whatever would follow was explored already."""
-        self._pruned = True
-        self._stop()
-
-    def next_to_fire(self) -> Task:
-        """Whose deadline is the earliest; the clock must be runnable."""
-        return min(filter(_may_time_out, self._live), key=_by_deadline)
-
-    def _fire(self) -> None:
-        """Let the earliest deadline pass."""
-        task = self.next_to_fire()
-        assert task.deadline_ns is not None
-        self.now_ns = max(self.now_ns, task.deadline_ns)
-        task.deadline_ns = None
-        self._timed -= 1
-        task.timed_out = True
-        if self.tracer is not None:
-            self.tracer.fired(self, task)
-
-    def _quiescent(self) -> None:
-        """Nobody can go on. Leave as an interpreter would, then see who is left."""
-        if self.tasks[MAIN].finished and self.at_exit is not None and not self._exit_begun:
-            self._exit_begun = True
-            self.exploring = False
-            self.spawn(self.at_exit, "exit")
-            return
-        stuck = [task for task in self.tasks if not task.finished and not task.daemon]
-        if stuck:
-            self.failure = deadlock(self, stuck)
-        self._stop()
-
-    def _cut_off(self) -> NoReturn:
-        self._cut = True
-        self._stop()
-
-    def _stop(self) -> NoReturn:
-        """Go back to `execute`; what remains of the running task is killed from there."""
-        self._hub.switch()
-        raise TaskKilled
-
-    def _check_invariant(self) -> None:
-        assert self.invariant is not None
-        lease, self.left, self.lease = self.lease, FOR_EVER, FOR_EVER
-        self.exploring = False
-        try:
-            self.invariant()
-        except AssertionError as error:
-            self.failure = raised(self, self.running, error, "invariant")
-        finally:
-            self.exploring = True
-            self.left = self.lease = lease
-        if self.failure is not None:
-            self._stop()
-
 
 _ABANDONED: list[Any] = []  # greenlets that refused to end; collecting them would throw into them once more
-
-_FOREIGN = (
-    "an uncontrolled thread (ident {}) used a primitive of the controlled world: it was started by code "
-    "outside the world; instrument that code too, or keep it out of the scenario"
-)
-
-
-_FIRST = float("inf")
-
-
-def _may_time_out(task: Task) -> bool:
-    return task.deadline_ns is not None and task.waiting_on.owner is not None
-
-
-def _by_deadline(task: Task) -> tuple[int, int]:
-    return task.deadline_ns or 0, task.id

@@ -59,9 +59,8 @@ def stored_names(tree: ast.Module) -> Mutable:
             if stored is None:
                 return EVERYTHING
             names.update(stored)
-        elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            if _is_dictionary_of_object(node.value):
-                return EVERYTHING
+        elif isinstance(node, ast.Subscript) and _is_stored_in_dictionary(node):
+            return EVERYTHING
     for owner, function in constructors:
         names.update(_stored_after_escape(owner, function))
     return Mutable(frozenset(names))
@@ -75,9 +74,10 @@ def _self_of(function: ast.FunctionDef) -> str:
 def _own_stores(function: ast.FunctionDef) -> Iterable[ast.Attribute]:
     own = _self_of(function)
     for node in ast.walk(function):
-        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            if isinstance(node.value, ast.Name) and node.value.id == own:
-                yield node
+        if not isinstance(node, ast.Attribute) or isinstance(node.ctx, ast.Load):
+            continue
+        if isinstance(node.value, ast.Name) and node.value.id == own:
+            yield node
 
 
 def _constants(tree: ast.Module) -> dict[str, str]:
@@ -109,6 +109,10 @@ def _stored_by_call(node: ast.Call, constants: dict[str, str]) -> tuple[str, ...
     return ()
 
 
+def _is_stored_in_dictionary(node: ast.Subscript) -> bool:
+    return not isinstance(node.ctx, ast.Load) and _is_dictionary_of_object(node.value)
+
+
 def _is_dictionary_of_object(node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id == "vars" and bool(node.args)
@@ -118,15 +122,12 @@ def _is_dictionary_of_object(node: ast.expr) -> bool:
 def _stored_after_escape(owner: ast.ClassDef, function: ast.FunctionDef) -> set[str]:
     """What a constructor stores once somebody else may hold the object."""
     own = _self_of(function)
-    fields = {node.attr for node in ast.walk(owner) if _is_own_store(node)}
+    stores = (node for node in ast.walk(owner) if isinstance(node, ast.Attribute))
+    fields = {node.attr for node in stores if not isinstance(node.ctx, ast.Load)}
     escape = min((line for line in _escapes(function, own, fields)), default=None)
     if escape is None:
         return set()
     return {node.attr for node in _own_stores(function) if node.lineno >= escape}
-
-
-def _is_own_store(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
 
 
 def _escapes(function: ast.FunctionDef, own: str, fields: set[str]) -> Iterable[int]:

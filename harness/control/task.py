@@ -18,8 +18,8 @@ ANY = "*"
 Operation = tuple[str, Any, Any]
 """What a task does next: kind, resource or owner, key.
 
-Kinds: start, spawn, finish, acquire, try, release, yield, time (reads the clock), timer (sets a deadline), fire
-(lets one pass), read, write. `try` is whatever looks at a resource without waiting for it.
+Kinds: start, spawn, finish, acquire, try, release, yield, time (reads the clock), timer (sets a
+deadline), fire (lets one pass), read, write. `try` is whatever looks at a resource without waiting for it.
 """
 
 
@@ -48,7 +48,8 @@ class Resource:
 class Task:
     """One strand. `id` counts creations within the execution; `name` is its path of creation.
 
-    `waiting_on`: what it stands in front of. `deadline_ns`: set while its wait is timed. `pending`: its next operation, up to date whenever it is suspended.
+    `waiting_on`: what it stands in front of. `deadline_ns`: set while its wait is timed. `pending`:
+    its next operation, up to date whenever it is suspended.
     `sentinel`: the lock or handle by which others wait for its end.
     """
 

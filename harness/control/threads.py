@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from harness.control.local import local_class
-from harness.control.locks import deadline_of, lock_classes
+from harness.control.locks import deadline_of, lock_class, rlock_class
 from harness.control.task import Resource, Task
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Sleep(Resource):
 
 def thread_module(runtime: Runtime) -> ModuleType:
     """A stand-in for `_thread`."""
-    lock, rlock = lock_classes(runtime)
+    lock, rlock = lock_class(runtime), rlock_class(runtime)
     module = ModuleType("_thread", _thread.__doc__)
     module.__dict__.update(vars(_thread))
     module.__dict__.update(
@@ -163,6 +163,7 @@ def time_module(runtime: Runtime) -> ModuleType:
     """A stand-in for `time` on the runtime's virtual clock."""
     module = ModuleType("time", time.__doc__)
     module.__dict__.update(vars(time))
+
     def read() -> int:
         runtime.left -= 1
         if runtime.left < 0:

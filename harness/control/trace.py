@@ -7,17 +7,17 @@ that do not touch what the step does, and they are the same on every Python vers
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from harness.control.where import frames_of, innermost, named
 
 if TYPE_CHECKING:
-    from harness.control.runtime import Runtime
+    from harness.control.scheduling import Moment
     from harness.control.task import Task
 
 __all__ = ["Arrival", "Arrivals", "Step", "TraceRecorder", "default_choice", "label_of"]
@@ -79,7 +79,7 @@ class Arrivals:
         self._last = -1
         self._present = Arrival("", "", 0)
 
-    def at(self, moment: Runtime) -> Arrival:
+    def at(self, moment: Moment) -> Arrival:
         """Where the deciding task stands. A second question at the same point is the same arrival."""
         if moment.arrivals != self._last:
             self._last = moment.arrivals
@@ -99,7 +99,7 @@ class TraceRecorder:
         self._numbers: dict[int, int] = {}
         self._owners: list[Any] = []
 
-    def decided(self, moment: Runtime, chosen: Task) -> None:
+    def decided(self, moment: Moment, chosen: Task) -> None:
         """A decision was made; note the step that follows."""
         if not moment.exploring:
             return
@@ -123,7 +123,7 @@ class TraceRecorder:
             )
         )
 
-    def fired(self, moment: Runtime, task: Task) -> None:
+    def fired(self, moment: Moment, task: Task) -> None:
         """Nothing to note: the decision for the clock was noted."""
 
     def _number(self, owner: Any) -> int:
@@ -134,7 +134,7 @@ class TraceRecorder:
         return number
 
 
-def default_choice(moment: Runtime) -> Task:
+def default_choice(moment: Moment) -> Task:
     """Who goes on when nobody interferes: the present task unless it yields, else the first runnable.
 
     One that yields lets the next in order of creation go first, the clock only if nobody else can.
@@ -148,7 +148,7 @@ def default_choice(moment: Runtime) -> Task:
     return others[(others.index(current) + 1) % len(others)]
 
 
-def label_of(task: Task, moment: Runtime) -> str:
+def label_of(task: Task, moment: Moment) -> str:
     """The pending operation of a task, by meaning."""
     if task is moment.clock:
         waiter = moment.next_to_fire()
@@ -180,10 +180,10 @@ def _accessed(owner: Any, key: Any) -> str:
 
 
 def _module(frame: FrameType) -> str:
-    return os.path.basename(frame.f_code.co_filename)
+    return Path(frame.f_code.co_filename).name
 
 
-def _frame(task: Task, moment: Runtime) -> FrameType | None:
+def _frame(task: Task, moment: Moment) -> FrameType | None:
     if task is moment.running:
-        return sys._getframe(2)
+        return sys._getframe(2)  # noqa: SLF001
     return frames_of(task)

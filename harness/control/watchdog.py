@@ -68,7 +68,7 @@ class Watchdog:
                 busy += 1
             spent = now
             if still >= _BLOCKED_LOOKS or busy >= _BUSY_LOOKS:
-                frame = sys._current_frames().get(self._ident)
+                frame = sys._current_frames().get(self._ident)  # noqa: SLF001
                 self._error = HarnessError(_told(runtime, frame, still >= _BLOCKED_LOOKS))
                 with suppress(ProcessLookupError):
                     signal.pthread_kill(self._ident, _SIGNAL)  # type: ignore[arg-type]
@@ -89,12 +89,11 @@ def _told(runtime: Runtime, frame: FrameType | None, blocked: bool) -> str:
     task = runtime.running.name
     if blocked:
         return (
-            f"task {task} is blocked outside of the controlled world, at {where}. It waits for a real lock, queue, "
-            "socket or process; if that object is made by a module of yours that is not imported privately, name "
-            "its package with instrument (--instrument)"
+            f"task {task} is blocked outside of the controlled world, at {where}. It waits for a real lock, "
+            "queue, socket or process; if that object is made by a module of yours that is not imported "
+            "privately, name its package with instrument (--instrument)"
         )
     return (
-        f"task {task} computes for {_BUSY_LOOKS * _LOOK_S:.0f} s without reaching a scheduling point, at {where}: "
-        "a loop on local variables that nothing ends, or work that is too heavy to be explored"
+        f"task {task} computes for {_BUSY_LOOKS * _LOOK_S:.0f} s without reaching a scheduling point, "
+        f"at {where}: a loop on local variables that nothing ends, or work that is too heavy to be explored"
     )
-

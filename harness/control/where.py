@@ -6,13 +6,24 @@ import os
 import sys
 import sysconfig
 import traceback
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-__all__ = ["frames_of", "innermost", "is_foreign", "is_ours", "named", "origin", "shown", "where", "where_of_error"]
+__all__ = [
+    "frames_of",
+    "innermost",
+    "is_foreign",
+    "is_ours",
+    "named",
+    "origin",
+    "shown",
+    "where",
+    "where_of_error",
+]
 
-_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_STDLIB = (os.path.realpath(sysconfig.get_path("stdlib")) + os.sep, "<frozen ")
+_OURS = str(Path(__file__).resolve().parents[1]) + os.sep
+_STDLIB = str(Path(sysconfig.get_path("stdlib")).resolve()) + os.sep
 _foreign: dict[str, bool] = {}
 
 
@@ -20,9 +31,11 @@ def is_foreign(filename: str) -> bool:
     """Whether a file is ours or the interpreter's, so that a person would not look for the bug there."""
     known = _foreign.get(filename)
     if known is None:
-        path = os.path.realpath(filename)
-        known = path.startswith(_OURS) or filename.startswith("<frozen ") or (
-            path.startswith(_STDLIB[0]) and "site-packages" not in path
+        path = str(Path(filename).resolve())
+        known = (
+            path.startswith(_OURS)
+            or filename.startswith("<frozen ")
+            or (path.startswith(_STDLIB) and "site-packages" not in path)
         )
         _foreign[filename] = known
     return known
@@ -45,12 +58,12 @@ def frames_of(task: Any) -> FrameType | None:
     if task.greenlet is None:
         return None
     frame: FrameType | None = task.greenlet.gr_frame
-    return frame if frame is not None else sys._getframe(1)
+    return frame if frame is not None else sys._getframe(1)  # noqa: SLF001  a running greenlet has no frame of its own
 
 
 def shown(code: CodeType, line: int) -> str:
     """A place as a person reads it: file:line in function."""
-    return f"{os.path.basename(code.co_filename)}:{line} in {code.co_qualname}"
+    return f"{Path(code.co_filename).name}:{line} in {code.co_qualname}"
 
 
 def where(task: Any) -> str:

@@ -249,4 +249,3 @@ def solo_world(prefixes: Sequence[str], roots: Sequence[Path] = ()) -> tuple[Wor
     allocations = Allocations()
     supplied = {"time": clock.module(), "_thread": solo_thread_module(clock, allocations)}
     return World(supplied, prefixes, roots), clock, allocations
-

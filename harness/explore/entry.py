@@ -97,8 +97,8 @@ def _decorated(function: Callable[[], Any], effort: Effort, store: SeedStore | N
     parameters = inspect.signature(function).parameters
     if parameters:
         raise UsageError(
-            f"{function.__qualname__} takes {', '.join(parameters)}: an explored test makes what it needs itself, "
-            "anew in every execution; fixtures would be shared between executions"
+            f"{function.__qualname__} takes {', '.join(parameters)}: an explored test makes what it needs "
+            "itself, anew in every execution; fixtures would be shared between executions"
         )
 
     @functools.wraps(function)
@@ -181,4 +181,6 @@ def _replayed(laboratory: Laboratory, path: Path, seed: Seed, effort: Effort) ->
     from harness.explore.exploration import Coverage
 
     outcome = Exploration(Verdict.VIOLATION, Coverage.BUDGET, found, 1, 0.0, ended.steps, 1)
-    raise Violated("\n" + interleaving_text(found, _WIDTH, f"harness replay {shlex.quote(str(path))}"), outcome)
+    raise Violated(
+        "\n" + interleaving_text(found, _WIDTH, f"harness replay {shlex.quote(str(path))}"), outcome
+    )

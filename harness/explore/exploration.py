@@ -27,7 +27,8 @@ class Effort:
     """Budgets and bounds: `executions`, `seconds` (None: no limit), `steps` per execution.
 
     `strategy` is a name of `harness.strategies.by_name`. `racing_start` spawns the tasks one by one
-    instead of behind a barrier; without `shrink`, a failure is shown as it was found; `every_step` checks the invariant after each step, not at the end only.
+    instead of behind a barrier; without `shrink`, a failure is shown as it was found; `every_step`
+    checks the invariant after each step, not at the end only.
     """
 
     executions: int = 2_000

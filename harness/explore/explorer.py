@@ -191,9 +191,7 @@ def _circling(laboratory: Laboratory, batch: Batch, execution: int, failure: Fai
     return Found(failure, deviations_of(steps), execution, batch.strategy, tuple(steps), preemptions, 1, 1)
 
 
-def _undetermined(
-    batch: Batch, execution: int, failure: Failure, recorder: TraceRecorder, why: str
-) -> Found:
+def _undetermined(batch: Batch, execution: int, failure: Failure, recorder: TraceRecorder, why: str) -> Found:
     told = Failure(
         FailureKind.NONDETERMINISM,
         f"an execution failed ({failure.message}) and did not when its decisions were made again: {why}",

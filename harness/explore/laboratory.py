@@ -6,12 +6,13 @@ import _thread
 import gc
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from harness.control.controlled import ControlledWorld
 from harness.control.runtime import Ended, Runtime, Tracer
 from harness.control.stored_names import NOTHING, Mutable
-from harness.control.controlled import ControlledWorld
 from harness.explore.group import Group
 from harness.explore.privately import private_function, private_program
 from harness.explore.program import Program
@@ -53,10 +54,10 @@ class Laboratory:
             self._set_up(self.world.compiler.seen)
         self.runtime.invariant = None
         self.world.remember()
-        threads = _thread._count()
+        threads = _thread._count()  # noqa: SLF001
         ended = self.runtime.execute(self._main, strategy, tracer)
         self.world.restore()
-        if _thread._count() > threads:
+        if _thread._count() > threads:  # noqa: SLF001
             self._report_real_threads()
         return ended
 
@@ -67,8 +68,9 @@ class Laboratory:
             if thread is not threading.main_thread() and thread.name != "harness watchdog"
         ]
         raise HarnessError(
-            f"the code under test started a real thread ({', '.join(names) or 'unnamed'}), which is not under "
-            "control: the module that starts it is not imported privately; name its package with instrument "
+            f"the code under test started a real thread ({', '.join(names) or 'unnamed'}), which is not "
+            "under control: the module that starts it is not imported privately; name its package with "
+            "instrument "
             "(--instrument)"
         )
 
@@ -136,7 +138,7 @@ class ProgramLaboratory(Laboratory):
         for task, name in zip(program.tasks, program.task_names, strict=True):
             if self._racing_start:
                 runtime.announce_spawn()
-            group.spawn(lambda task=task: task(state), name)
+            group.spawn(partial(task, state), name)
         runtime.explore(True)
         group.join()
         runtime.explore(False)

@@ -43,7 +43,9 @@ def private_function(world: World, function: Any) -> Callable[..., Any]:
         return getattr(owner, function.__name__)  # type: ignore[no-any-return]
     name, path = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
     if name is None or not path or isinstance(function, MethodType):
-        raise UsageError(f"{function!r} is no plain function or class, so its code cannot be put under control")
+        raise UsageError(
+            f"{function!r} is no plain function or class, so its code cannot be put under control"
+        )
     module = private_module(world, name)
     if module is None:
         return function  # type: ignore[no-any-return]

@@ -8,6 +8,7 @@ the order in which things happened. A soak's loops end after a few turns.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 from types import SimpleNamespace
 from typing import Any
@@ -60,7 +61,9 @@ class _Parked(Resource):
 class _Strand:
     """One strand on a controlled task; the `Strand` that role bodies see."""
 
-    def __init__(self, laboratory: ScenarioLaboratory, role: str, index: int, shared: SimpleNamespace) -> None:
+    def __init__(
+        self, laboratory: ScenarioLaboratory, role: str, index: int, shared: SimpleNamespace
+    ) -> None:
         self.role = role
         self.index = index
         self.name = f"{role}-{index}"
@@ -212,7 +215,7 @@ class ScenarioLaboratory(Laboratory):
         group = Group(runtime)
         self._roles = {}
         for strand, body in strands:
-            task = group.spawn(lambda strand=strand, body=body: strand.play(body), strand.name)
+            task = group.spawn(partial(strand.play, body), strand.name)
             self._roles.setdefault(strand.role, []).append(task)
         runtime.explore(True)
         group.join()
@@ -231,7 +234,9 @@ class ScenarioLaboratory(Laboratory):
         self.operations += len(history)
         for strand in strands:
             if strand.error is not None:
-                judge.record(self._contract.model.owner(_last(strand)), Kind.MALFORMED_ANSWER, str(strand.error), [])
+                judge.record(
+                    self._contract.model.owner(_last(strand)), Kind.MALFORMED_ANSWER, str(strand.error), []
+                )
         for item in history:
             if isinstance(item.response, Raised):
                 raised = item.response
@@ -240,9 +245,7 @@ class ScenarioLaboratory(Laboratory):
                 judge.record(clause, Kind.EXCEPTION, text, [], raised.where)
         if self.scenario.hang:
             judge.checked[self.scenario.hang] += 1
-        played = Round(
-            tuple(history), self.scenario.configuration, frozenset(self.binding.missing), shared
-        )
+        played = Round(tuple(history), self.scenario.configuration, frozenset(self.binding.missing), shared)
         for claim in self.scenario.claims:
             claim(played, judge)
         for name, holds in self.scenario.sometimes.items():

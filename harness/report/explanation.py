@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from harness.control.failures import Failure, FailureKind
 from harness.control.trace import Step
@@ -22,7 +22,7 @@ def explained(failure: Failure, steps: Sequence[Step]) -> str:
 
 def place_of(step: Step) -> str:
     """A step's file and line."""
-    return f"{os.path.basename(step.file)}:{step.line}" if step.file else step.label
+    return f"{Path(step.file).name}:{step.line}" if step.file else step.label
 
 
 def steps_that_matter(steps: Sequence[Step]) -> list[Step]:
@@ -84,8 +84,9 @@ def _lost_update(steps: Sequence[Step]) -> str:
                             f"before either wrote it back."
                         )
                     return (
-                        f"Lost update: {step.task} read {_noun(step)} ({place_of(steps[read])}), {other} wrote it "
-                        f"({place_of(steps[at])}), and {step.task} wrote over it ({place_of(step)})."
+                        f"Lost update: {step.task} read {_noun(step)} ({place_of(steps[read])}), "
+                        f"{other} wrote it ({place_of(steps[at])}), "
+                        f"and {step.task} wrote over it ({place_of(step)})."
                     )
             writes.setdefault(what, []).append((number, step.task))
     return ""
@@ -97,7 +98,11 @@ def _stale_read(steps: Sequence[Step]) -> str:
         if not step.preempts or not step.file:
             continue
         left = step.at.task
-        seen = {_what(before): before for before in steps[:number] if before.task == left and before.kind == "read"}
+        seen = {
+            _what(before): before
+            for before in steps[:number]
+            if before.task == left and before.kind == "read"
+        }
         for later in steps[number:]:
             if later.task == left:
                 break

@@ -25,7 +25,10 @@ def interleaving_text(found: Found, width: int = 80, reproduce: str = "") -> str
     lines += ["", explained(failure, found.steps), ""]
     steps = steps_that_matter(found.steps)
     if len(steps) > _MOST_STEPS:
-        lines += [f"  ({len(steps) - _MOST_STEPS} steps before these; --trace of 'harness replay' shows all)", ""]
+        lines += [
+            f"  ({len(steps) - _MOST_STEPS} steps before these; --trace of 'harness replay' shows all)",
+            "",
+        ]
     lines += _columns(steps[-_MOST_STEPS:], width)
     lines += ["", f"schedule, {_count(found.preemptions, 'preemption')} ({found.strategy}):"]
     lines += [f"  {deviation}" for deviation in found.schedule[:_MOST_DEVIATIONS]] or ["  (undisturbed)"]
@@ -38,7 +41,7 @@ def interleaving_text(found: Found, width: int = 80, reproduce: str = "") -> str
 
 
 def trace_lines(steps: Sequence[Step], width: int = 80) -> list[str]:
-    """Every step of an execution, one line each; `*` marks decisions that deviate from undisturbed running."""
+    """Every step of an execution, one line each; `*` marks what undisturbed running would not do."""
     name = max((len(step.task) for step in steps), default=0)
     return [
         f"{number:4} {' ' if step.default else '*'} {step.task:{name}}  {step.label}"
@@ -72,7 +75,11 @@ def _merged(steps: Sequence[Step]) -> list[Step]:
     """Neighbouring steps of one task on one line are one."""
     merged: list[Step] = []
     for step in steps:
-        if merged and (merged[-1].task, merged[-1].file, merged[-1].line) == (step.task, step.file, step.line):
+        if merged and (merged[-1].task, merged[-1].file, merged[-1].line) == (
+            step.task,
+            step.file,
+            step.line,
+        ):
             continue
         merged.append(step)
     return merged

@@ -68,7 +68,9 @@ class Seed:
             raise UsageError(f"{name}: this is no seed: its first line is not {_HEADER!r} and a version")
         version = head.removeprefix(_HEADER).strip()
         if version != str(_VERSION):
-            raise UsageError(f"{name}: seed version {version!r} is not known here; this harness reads {_VERSION}")
+            raise UsageError(
+                f"{name}: seed version {version!r} is not known here; this harness reads {_VERSION}"
+            )
         fields: dict[str, str] = {}
         schedule: list[Deviation] = []
         for number, line in enumerate(lines[1:], start=2):

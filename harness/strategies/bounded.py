@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from harness.strategies.nondeterminism import diverged
 
 if TYPE_CHECKING:
-    from harness.control.runtime import Ended, Runtime
+    from harness.control.runtime import Ended
+    from harness.control.scheduling import Moment
     from harness.control.task import Task
 
 __all__ = ["BoundedSearch"]
@@ -75,7 +76,7 @@ class BoundedSearch:
         self._left_out = False
         return True
 
-    def choose(self, moment: Runtime) -> Task:
+    def choose(self, moment: Moment) -> Task:
         """Follow the path; beyond its end go on with the present task."""
         if self._depth == len(self._path):
             self._path.append(self._node(moment))
@@ -91,7 +92,7 @@ class BoundedSearch:
         """Always the first: a search tries schedules, not data."""
         return 0
 
-    def _node(self, moment: Runtime) -> _Node:
+    def _node(self, moment: Moment) -> _Node:
         spent = self._path[-1].spent_after() if self._path else 0
         current = moment.current
         others = [task.id for task in moment.runnable if task is not current]

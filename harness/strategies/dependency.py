@@ -27,16 +27,20 @@ def dependent(one: Operation, other: Operation) -> bool:
         return owner2 in (owner, key)
     if kind2 == "fire":
         return owner in (owner2, key2)
-    if (owner is not owner2 and not (type(owner) is int and owner == owner2)) or kind in _LOCAL or kind2 in _LOCAL:
+    if (
+        (owner is not owner2 and not (type(owner) is int and owner == owner2))
+        or kind in _LOCAL
+        or kind2 in _LOCAL
+    ):
         return False
     if kind in _PURE and kind2 in _PURE:
         return False
     if kind == kind2 == "finish":
         return False
-    return key == key2 or key == _ANY or key2 == _ANY
+    return key == key2 or _ANY in (key, key2)
 
 
 def may_be_co_enabled(one: Operation, other: Operation) -> bool:
-    """Whether both could be possible in the same state: a held lock is not acquired, a free one not released."""
+    """Whether both could be possible in one state: a held lock is not acquired, a free one not released."""
     kinds = {one[0], other[0]}
-    return kinds != {"acquire", "release"} and kinds != {"acquire", "finish"}
+    return kinds not in ({"acquire", "release"}, {"acquire", "finish"})

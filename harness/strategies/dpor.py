@@ -18,7 +18,8 @@ from harness.strategies.dependency import dependent, may_be_co_enabled
 from harness.strategies.nondeterminism import diverged
 
 if TYPE_CHECKING:
-    from harness.control.runtime import Ended, Runtime
+    from harness.control.runtime import Ended
+    from harness.control.scheduling import Moment
     from harness.control.task import Operation, Task
 
 __all__ = ["DPOR"]
@@ -85,7 +86,7 @@ class DPOR:
         self.complete = True
         return False
 
-    def choose(self, moment: Runtime) -> Task:
+    def choose(self, moment: Moment) -> Task:
         """Follow the path; beyond its end prefer the present task among those that do not sleep."""
         pending = {task.id: self._numbered(task, moment) for task in moment.runnable}
         self._note_new_tasks(moment)
@@ -107,7 +108,7 @@ class DPOR:
 
     # ------------------------------------------------------------------ a state
 
-    def _new_node(self, moment: Runtime, pending: dict[int, Operation]) -> _Node:
+    def _new_node(self, moment: Moment, pending: dict[int, Operation]) -> _Node:
         sleep: dict[int, Operation] = {}
         if self._path:
             before = self._path[-1]
@@ -126,7 +127,7 @@ class DPOR:
             first = next(task for task in awake if task != first)
         return _Node(pending, sleep, first)
 
-    def _numbered(self, task: Task, moment: Runtime) -> Operation:
+    def _numbered(self, task: Task, moment: Moment) -> Operation:
         """The task's pending operation, its owner as a number."""
         pending = moment.fire_operation() if task is moment.clock else task.pending
         known = self._known.get(task.id)
@@ -144,10 +145,10 @@ class DPOR:
             self._owners.append(owner)
         return number
 
-    def _all_pending(self, moment: Runtime) -> dict[int, Operation]:
+    def _all_pending(self, moment: Moment) -> dict[int, Operation]:
         return {task.id: self._numbered(task, moment) for task in moment.unfinished}
 
-    def _note_new_tasks(self, moment: Runtime) -> None:
+    def _note_new_tasks(self, moment: Moment) -> None:
         for task in moment.unfinished:
             if task.id not in self._parents:
                 self._parents[task.id] = self._path[self._depth - 1].chosen if self._depth else -1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from harness.findings import HarnessError
 
 if TYPE_CHECKING:
-    from harness.control.runtime import Runtime
+    from harness.control.scheduling import Moment
 
 __all__ = ["Nondeterminism", "diverged"]
 
@@ -16,7 +16,7 @@ class Nondeterminism(HarnessError):
     """The same schedule gave another set of runnable tasks: something is not under control."""
 
 
-def diverged(moment: Runtime, wanted: int, decision: int) -> Nondeterminism:
+def diverged(moment: Moment, wanted: int, decision: int) -> Nondeterminism:
     """The error for a decision that cannot be made again."""
     runnable = ", ".join(task.name for task in moment.runnable)
     name = moment.tasks[wanted].name if wanted < len(moment.tasks) else f"task {wanted}"

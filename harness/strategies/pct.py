@@ -14,7 +14,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.control.runtime import Ended, Runtime
+    from harness.control.runtime import Ended
+    from harness.control.scheduling import Moment
     from harness.control.task import Task
 
 __all__ = ["PCT"]
@@ -51,7 +52,7 @@ class PCT:
         self._points = sorted(points, reverse=True)
         return True
 
-    def choose(self, moment: Runtime) -> Task:
+    def choose(self, moment: Moment) -> Task:
         """The highest priority, after demoting whoever had it at a change point."""
         priorities = self._priorities
         best, highest = moment.runnable[0], -_FOR_EVER * 1.0

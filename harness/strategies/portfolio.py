@@ -14,7 +14,8 @@ from harness.strategies.random_walk import RandomWalk
 from harness.strategies.urw import URW
 
 if TYPE_CHECKING:
-    from harness.control.runtime import Ended, Runtime
+    from harness.control.runtime import Ended
+    from harness.control.scheduling import Moment
     from harness.control.task import Task
     from harness.strategies.protocol import Strategy
 
@@ -24,7 +25,9 @@ __all__ = ["Portfolio"]
 class Portfolio:
     """Takes turns between sampling strategies, each with a seed derived from `seed`."""
 
+    sees_all = False
     follows = False
+    early_timeouts = True
 
     def __init__(self, seed: int) -> None:
         pct = PCT(derived(seed, 1))
@@ -39,25 +42,18 @@ class Portfolio:
         self.present: Strategy = self._turns[0]
         self._last: dict[int, Ended] = {}
 
-    @property
-    def sees_all(self) -> bool:
-        """As the strategy whose turn it is."""
-        return self.present.sees_all
-
-    @property
-    def early_timeouts(self) -> bool:
-        """As the strategy whose turn it is."""
-        return self.present.early_timeouts
-
     def begin(self, last: Ended | None) -> bool:
         """Next turn; every strategy hears only of its own executions."""
         if last is not None:
             self._last[id(self.present)] = last
         self._turn += 1
         self.present = self._turns[self._turn % len(self._turns)]
-        return self.present.begin(self._last.pop(id(self.present), None))
+        begun = self.present.begin(self._last.pop(id(self.present), None))
+        self.sees_all = self.present.sees_all
+        self.early_timeouts = self.present.early_timeouts
+        return begun
 
-    def choose(self, moment: Runtime) -> Task:
+    def choose(self, moment: Moment) -> Task:
         """As the strategy whose turn it is."""
         return self.present.choose(moment)
 

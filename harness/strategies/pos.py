@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from harness.strategies.dependency import dependent
 
 if TYPE_CHECKING:
-    from harness.control.runtime import Ended, Runtime
+    from harness.control.runtime import Ended
+    from harness.control.scheduling import Moment
     from harness.control.task import Task
 
 __all__ = ["POS"]
@@ -36,7 +37,7 @@ class POS:
         self.early_timeouts = self._uniform() < 0.5
         return True
 
-    def choose(self, moment: Runtime) -> Task:
+    def choose(self, moment: Moment) -> Task:
         """Starts first, then the highest priority."""
         priorities = self._priorities
         best: Task | None = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from harness.control.runtime import Ended, Runtime
+    from harness.control.runtime import Ended
+    from harness.control.scheduling import Moment
     from harness.control.task import Task
 
 __all__ = ["Strategy", "derived", "drawn"]
@@ -27,7 +28,7 @@ class Strategy(Protocol):
     def begin(self, last: Ended | None) -> bool:
         """Get ready for an execution; `last` is how the one before ended. False: all are explored."""
 
-    def choose(self, moment: Runtime) -> Task:
+    def choose(self, moment: Moment) -> Task:
         """Who goes on, one of `moment.runnable` (never empty, sorted by id, the clock last).
 
         `moment.current` is the task that asks, None if it cannot go on. With `moment.hold(n)` the

@@ -11,7 +11,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.control.runtime import Ended, Runtime
+    from harness.control.runtime import Ended
+    from harness.control.scheduling import Moment
     from harness.control.task import Task
 
 __all__ = ["RandomWalk"]
@@ -34,7 +35,7 @@ class RandomWalk:
         self.early_timeouts = self._uniform() < 0.5
         return True
 
-    def choose(self, moment: Runtime) -> Task:
+    def choose(self, moment: Moment) -> Task:
         """Any, and for how long."""
         runnable = moment.runnable
         count = len(runnable)

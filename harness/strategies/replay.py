@@ -14,7 +14,8 @@ from harness.control.trace import Arrivals, default_choice
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.control.runtime import Ended, Runtime
+    from harness.control.runtime import Ended
+    from harness.control.scheduling import Moment
     from harness.control.task import Task
     from harness.seeds.schedule import Deviation
 
@@ -44,7 +45,7 @@ class Replay:
         self._missed = []
         return last is None
 
-    def choose(self, moment: Runtime) -> Task:
+    def choose(self, moment: Moment) -> Task:
         """The deviation for this point, if it is its turn and its task can go on."""
         at = self._arrivals.at(moment)
         for place in range(self._next, len(self._deviations)):

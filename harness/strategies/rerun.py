@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from harness.strategies.nondeterminism import diverged
 
 if TYPE_CHECKING:
-    from harness.control.runtime import Ended, Runtime
+    from harness.control.runtime import Ended
+    from harness.control.scheduling import Moment
     from harness.control.task import Task
 
 __all__ = ["Rerun"]
@@ -29,7 +30,7 @@ class Rerun:
         self._place = 0
         return last is None
 
-    def choose(self, moment: Runtime) -> Task:
+    def choose(self, moment: Moment) -> Task:
         """The recorded task where one was recorded, else whoever asks."""
         current = moment.current
         if self._place < len(self._decisions):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from harness.control.trace import default_choice
 
 if TYPE_CHECKING:
-    from harness.control.runtime import Ended, Runtime
+    from harness.control.runtime import Ended
+    from harness.control.scheduling import Moment
     from harness.control.task import Task
 
 __all__ = ["Undisturbed"]
@@ -24,7 +25,7 @@ class Undisturbed:
         """Once."""
         return last is None
 
-    def choose(self, moment: Runtime) -> Task:
+    def choose(self, moment: Moment) -> Task:
         """The default."""
         return default_choice(moment)
 

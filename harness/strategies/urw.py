@@ -11,7 +11,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.control.runtime import Ended, Runtime
+    from harness.control.runtime import Ended
+    from harness.control.scheduling import Moment
     from harness.control.task import Task
 
 __all__ = ["URW"]
@@ -42,7 +43,7 @@ class URW:
         self.early_timeouts = self._uniform() < 0.5
         return True
 
-    def choose(self, moment: Runtime) -> Task:
+    def choose(self, moment: Moment) -> Task:
         """One of the runnable, by weight."""
         left = self._left
         total = 0.0
@@ -61,7 +62,7 @@ class URW:
         self._counted[chosen.name] = self._counted.get(chosen.name, 0) + 1
         return chosen
 
-    def _arrived(self, task: Task, moment: Runtime) -> None:
+    def _arrived(self, task: Task, moment: Moment) -> None:
         """Weigh a new task with all its descendants, and take that from its parent."""
         prefix = task.name + "/"
         own = self._lengths.get(task.name, 1.0)

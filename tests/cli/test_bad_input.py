@@ -46,7 +46,7 @@ SAID = {
     "seed": ([SOUND, "--seed", "lucky"], "seed 'lucky' is neither a number nor 'random'"),
     "stage": (
         [SOUND, "--stage", "smoke"],
-        "there is no stage 'smoke'; the stages are: canary, sequential, stress",
+        "there is no stage 'smoke'; the stages are: canary, sequential, interleavings, stress",
     ),
     "scenario": (
         [SOUND, "--stage", "stress", "--scenario", "tea"],

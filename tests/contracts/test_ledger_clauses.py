@@ -40,7 +40,7 @@ def test_a_clause_says_what_and_where(clause):
     assert "\n" not in clause.norm
     assert clause.needs <= CAPABILITIES
     assert clause.checked_by
-    assert set(clause.checked_by) <= {"sequential", "stress"}
+    assert set(clause.checked_by) <= {"sequential", "interleavings", "stress"}
 
 
 def test_sequential_clauses_have_directed_programs():

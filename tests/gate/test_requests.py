@@ -19,11 +19,11 @@ from harness.outcome import BUDGETS, Budget, GateRequest, Listener, parse_budget
         ("default", BUDGETS["default"]),
         ("thorough", BUDGETS["thorough"]),
         ("20s", BUDGETS["default"]),
-        ("10s", Budget(100, 0.5)),
-        ("1m", Budget(600, 3.0)),
-        ("0.5m", Budget(300, 1.5)),
-        ("2h", Budget(72_000, 360.0)),
-        ("0.001s", Budget(1, 0.00005)),
+        ("10s", Budget(100, 0.5, 75)),
+        ("1m", Budget(600, 3.0, 450)),
+        ("0.5m", Budget(300, 1.5, 225)),
+        ("2h", Budget(72_000, 360.0, 54_000)),
+        ("0.001s", Budget(1, 0.00005, 1)),
     ],
 )
 def test_a_budget_is_a_name_or_a_duration(text, expected):
@@ -49,7 +49,7 @@ def test_a_budget_beyond_any_timer_is_told():
 
 def test_a_stage_has_time_beyond_its_budget():
     """The limit grows with either effort and never falls below its floor."""
-    limits = [Budget(1, 0.01).stage_limit_s, *(BUDGETS[name].stage_limit_s for name in BUDGETS)]
+    limits = [Budget(1, 0.01, 1).stage_limit_s, *(BUDGETS[name].stage_limit_s for name in BUDGETS)]
     assert sorted(limits) == limits
     assert limits[0] >= 30
     assert Budget(200, 10.0).stage_limit_s == Budget(2000, 1.0).stage_limit_s
@@ -83,7 +83,9 @@ def test_stages_run_in_their_own_order(request_for):
 
 def test_an_unknown_stage_is_told(request_for):
     """The sentence lists the stages there are."""
-    with pytest.raises(UsageError, match=r"no stage 'smoke'; the stages are: canary, sequential, stress"):
+    with pytest.raises(
+        UsageError, match=r"no stage 'smoke'; the stages are: canary, sequential, interleavings, stress"
+    ):
         chosen_stages(request_for(stages=("stress", "smoke")))
 
 
