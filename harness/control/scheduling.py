@@ -351,6 +351,7 @@ class Moment:
         task.deadline_ns = None
         self._timed -= 1
         task.timed_out = True
+        task.pending = ("expired", task.waiting_on, None)
         if self.tracer is not None:
             self.tracer.fired(self, task)
 

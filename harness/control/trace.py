@@ -35,6 +35,7 @@ _VERBS = {
     "spawn": "spawn",
     "finish": "finish",
     "fire": "time out",
+    "expired": "give up waiting for",
 }
 
 
@@ -162,7 +163,7 @@ def label_of(task: Task, moment: Moment) -> str:
     what = ""
     if kind in ("read", "write"):
         what = f" {_accessed(owner, key)}"
-    elif kind in ("acquire", "release", "try"):
+    elif kind in ("acquire", "release", "try", "expired"):
         what = f" {named(owner, frame)}"
     user = innermost(frame)
     place = f" in {_module(user)}:{user.f_code.co_qualname}" if user is not None else ""

@@ -16,7 +16,7 @@ __all__ = ["dependent", "may_be_co_enabled"]
 
 _ANY = "*"
 _PURE = frozenset({"read", "time", "timer"})  # among themselves these commute
-_LOCAL = frozenset({"start", "spawn", "yield"})
+_LOCAL = frozenset({"start", "spawn", "yield", "expired"})
 
 
 def dependent(one: Operation, other: Operation) -> bool:

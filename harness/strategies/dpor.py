@@ -1,8 +1,9 @@
 """Dynamic partial-order reduction with sleep sets (Flanagan and Godefroid, POPL 2005).
 
 Of all executions that differ only in the order of independent operations, one is run. After each
-execution, for every operation the latest earlier one that is dependent, of another task, and not
-ordered before it by happens-before, becomes a place to come back to; the task is tried first there, or
+execution, for every operation each earlier one that is dependent, of another task, and not ordered
+before it by happens-before, becomes a place to come back to (the paper takes the latest only, which our
+notion of dependency, wider than its, does not allow); the task is tried first there, or
 all that were runnable if it was not. What was already tried from a place sleeps until something
 dependent happens.
 
@@ -199,14 +200,12 @@ class DPOR:
         clock: dict[int, int],
     ) -> None:
         places = sorted({place for owner in _owners(operation) for place in by_owner.get(owner, ())})
-        found = False
         for place in reversed(places):
             before = path[place]
             if before.chosen == task or not dependent(before.operation, operation):
                 continue
             ordered = clock.get(before.chosen, -1) >= place
-            if not ordered and not found and may_be_co_enabled(before.operation, operation):
-                found = True
+            if not ordered and may_be_co_enabled(before.operation, operation):
                 if task in before.enabled:
                     before.todo.add(task)
                 else:
