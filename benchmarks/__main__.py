@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 
-from benchmarks import gates, recording
+from benchmarks import gates, recording, steps
 
 __all__ = ["main"]
 
-BENCHMARKS = {"recording": recording.measure, "gate": gates.measure}
+BENCHMARKS = {
+    "recording": recording.measure,
+    "gate": gates.measure,
+    "steps": steps.measure,
+}
 
 
 def main() -> None:

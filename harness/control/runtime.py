@@ -5,7 +5,6 @@ from __future__ import annotations
 import _thread
 from collections.abc import Callable
 from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 from greenlet import getcurrent, greenlet
@@ -21,7 +20,7 @@ _EPOCH_NS = 1_000_000_000_000
 _UNFAIR_PART = 8  # after this part of the step bound everybody is as likely: no spinner starves others
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ended:
     """How one execution ended.
 
@@ -40,6 +39,8 @@ class Ended:
 
 class Runtime(Moment):
     """Runs executions, one after the other, on the OS thread that made it."""
+
+    __slots__ = ()
 
     def execute(self, main: Callable[[], Any], strategy: Any, tracer: Tracer | None = None) -> Ended:
         """Run `main` as the first task until nothing more can happen; raises HarnessError."""
@@ -104,7 +105,7 @@ class Runtime(Moment):
         self._timed = 0
         self._limit = self.max_steps
         self._fair_from = FOR_EVER if strategy.follows else self.max_steps // _UNFAIR_PART
-        self._fair = Random(0).random
+        self._fair = None
 
     def _end(self) -> None:
         """Kill what is left over and go back to a state in which nothing is a scheduling point."""

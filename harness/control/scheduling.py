@@ -50,6 +50,53 @@ class Moment:
     task cannot go on), `running`, `step`, `racing`, `clock`, `unfinished`, `hold`.
     """
 
+    __slots__ = (
+        "_cut",
+        "_deaths",
+        "_error",
+        "_exit_begun",
+        "_fair",
+        "_fair_from",
+        "_found",
+        "_hub",
+        "_limit",
+        "_live",
+        "_outside",
+        "_pool",
+        "_pruned",
+        "_sees_all",
+        "_thread",
+        "_timed",
+        "abandoned",
+        "arrivals",
+        "at_exit",
+        "clock",
+        "current",
+        "decisions",
+        "early",
+        "executing",
+        "executions",
+        "exploring",
+        "failure",
+        "invariant",
+        "killing",
+        "lease",
+        "left",
+        "made_outside",
+        "max_steps",
+        "now_ns",
+        "on_failure",
+        "racing",
+        "ranks",
+        "runnable",
+        "running",
+        "step",
+        "strategy",
+        "tasks",
+        "threading_used",
+        "tracer",
+    )
+
     def __init__(self, max_steps: int = 20_000) -> None:
         self.max_steps = max_steps
         self.left = FOR_EVER
@@ -77,6 +124,9 @@ class Moment:
         self.made_outside: list[Any] = []
         self._found: list[tuple[Any, Any]] = []  # those, as the first execution finds them
         self.on_failure: Callable[[BaseException], None] | None = None
+        self.threading_used = (
+            False  # whether thread objects were made, so that `threading` has state to restore
+        )
         self.abandoned = 0
         self.executions = 0
         self._sees_all = False
@@ -86,7 +136,7 @@ class Moment:
         self._hub: Any = None
         self._limit = max_steps
         self._fair_from = max_steps
-        self._fair: Callable[[], float] = Random(0).random
+        self._fair: Callable[[], float] | None = None
         self._cut = self._pruned = False
         self._exit_begun = False
         self._error: HarnessError | None = None
@@ -313,6 +363,8 @@ class Moment:
             self.hold(FOR_EVER)
             return runnable[0]
         if self.step > self._fair_from and len(runnable) > 1:
+            if self._fair is None:
+                self._fair = Random(0).random
             return runnable[int(self._fair() * len(runnable))]
         try:
             chosen: Task = self.strategy.choose(self)

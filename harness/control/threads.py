@@ -43,6 +43,11 @@ class Sleep(Resource):
 
 def thread_module(runtime: Runtime) -> ModuleType:
     """A stand-in for `_thread`."""
+
+    def get_ident() -> int:
+        runtime.threading_used = True
+        return runtime.running.ident
+
     lock, rlock = lock_class(runtime), rlock_class(runtime)
     module = ModuleType("_thread", _thread.__doc__)
     module.__dict__.update(vars(_thread))
@@ -52,8 +57,8 @@ def thread_module(runtime: Runtime) -> ModuleType:
         lock=lock,
         LockType=lock,
         RLock=rlock,
-        get_ident=lambda: runtime.running.ident,
-        get_native_id=lambda: runtime.running.ident,
+        get_ident=get_ident,
+        get_native_id=get_ident,
         _get_main_thread_ident=lambda: 1,
         _count=lambda: sum(not task.finished for task in runtime.tasks),
         _excepthook=_excepthook(runtime),

@@ -264,11 +264,16 @@ def _add(total: Batch, batch: Batch) -> None:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """The cyclic collector runs where we say: a weak reference's callback must not fall on a random step."""
+    """The cyclic collector runs where we say: a weak reference's callback must not fall on a random step.
+
+    What is there already is set aside, so that the collections in between are cheap.
+    """
     enabled = gc.isenabled()
     gc.disable()
+    gc.freeze()
     try:
         yield
     finally:
+        gc.unfreeze()
         if enabled:
             gc.enable()

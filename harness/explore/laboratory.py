@@ -56,7 +56,9 @@ class Laboratory:
         self.world.remember()
         threads = _thread._count()  # noqa: SLF001
         ended = self.runtime.execute(self._main, strategy, tracer)
-        self.world.restore()
+        if self.runtime.threading_used:
+            self.runtime.threading_used = False
+            self.world.restore()
         if _thread._count() > threads:  # noqa: SLF001
             self._report_real_threads()
         return ended

@@ -22,6 +22,7 @@ __all__ = ["PCT"]
 
 _FOR_EVER = 1 << 60
 _REMEMBERED = 50
+_FIRST = 8  # so many executions are looked at one by one, later ones from time to time
 
 
 class PCT:
@@ -33,7 +34,8 @@ class PCT:
     def __init__(self, seed: int, depth: int = 4, length: int = 0) -> None:
         self._uniform = Random(seed).random
         self._depth = depth
-        self._lengths: list[int] = [length] if length else []
+        self._lengths: list[int] = []
+        self._length = length
         self._priorities: dict[int, float] = {}
         self._points: list[int] = []  # ascending from the end
         self._lowest = 0.0
@@ -43,10 +45,12 @@ class PCT:
         """Draw this execution's depth and change points."""
         if last is not None and not last.cut:
             self._lengths.append(last.racing)
-            del self._lengths[:-_REMEMBERED]
+            if len(self._lengths) <= _FIRST or len(self._lengths) >= 2 * _REMEMBERED:
+                del self._lengths[:-_REMEMBERED]
+                self._length = sorted(self._lengths)[len(self._lengths) * 9 // 10]
         self._priorities.clear()
         self._lowest = 0.0
-        length = sorted(self._lengths)[len(self._lengths) * 9 // 10] if self._lengths else 0
+        length = self._length
         wanted = min(int(self._uniform() * self._depth), length // 4)
         points = {1 + int(self._uniform() * length) for _ in range(wanted)}
         self._points = sorted(points, reverse=True)
