@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from harness.contracts.records import Contract, Operation, Parameter
 from harness.stateful.progress import Progress
-from harness.stateful.session import Session
+from harness.stateful.session import ContractBroken, Session
 from harness.stateful.surroundings import Surroundings
 
 __all__ = ["machine_for"]
@@ -67,7 +67,11 @@ def _set_up(surroundings: Surroundings) -> Any:
     creation = contract.operation(contract.creates)
 
     def set_up(self: Any, bounds: dict[str, int], jobs: int, watch_depth: bool, audit: bool) -> None:
-        self.session = Session(surroundings, {**contract.configuration, **bounds})
+        try:
+            self.session = Session(surroundings, {**contract.configuration, **bounds})
+        except ContractBroken as broken:
+            self.session = broken.session  # a program that could not begin is counted, and remembered
+            raise
         self.watch_depth = watch_depth
         self.audit = audit
         for _ in range(jobs):

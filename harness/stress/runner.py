@@ -17,7 +17,7 @@ from harness.scenario import Round, Scenario
 from harness.stress.crew import Crew, Member, Stuck
 from harness.stress.judge import StressJudge, shown
 from harness.stress.noise import Noise
-from harness.targets.subject import Binding, Subject
+from harness.targets.subject import Binding, NotMade, Subject
 
 __all__ = ["ScenarioRun", "lowered_switch_interval"]
 
@@ -36,7 +36,10 @@ def lowered_switch_interval() -> Iterator[None]:
 
 
 class ScenarioRun:
-    """Runs one scenario for its seconds. `rounds`, `operations` and `held` tell what happened."""
+    """Runs one scenario for its seconds. `rounds`, `operations` and `held` tell what happened.
+
+    An instance that cannot be made, as others could, is a finding and ends the scenario.
+    """
 
     def __init__(
         self,
@@ -77,6 +80,8 @@ class ScenarioRun:
                         return
         except Stuck as stuck:
             self._report_stuck(crew, stuck)
+        except NotMade as error:
+            self._judge.record("", error.kind, str(error), (), error.where)
         finally:
             crew.dismiss()
 

@@ -14,12 +14,24 @@ from typing import Any
 from harness.contracts.adapter import Adapter
 from harness.contracts.records import Codec, Contract, Malformed, Operation, Raised
 from harness.control.virtual import NeedsThreads, WouldBlock
-from harness.findings import UsageError
+from harness.findings import Kind, UsageError
 from harness.targets.locate import innermost_line, told
 
-__all__ = ["Binding", "Subject"]
+__all__ = ["Binding", "NotMade", "Subject"]
 
 CONFIGURE = "configure"
+
+
+class NotMade(Exception):
+    """An implementation that could be made before, and now cannot: evidence against it, no usage error.
+
+    `kind` is what sort of evidence it is, `where` the innermost line that raised.
+    """
+
+    def __init__(self, message: str, error: BaseException) -> None:
+        super().__init__(message)
+        self.kind = Kind.HANG if isinstance(error, WouldBlock) else Kind.EXCEPTION
+        self.where = innermost_line(error)
 
 
 class Subject:
@@ -55,32 +67,66 @@ class Binding:
         self.refused: dict[tuple[str, int], str] = {}
         self._factory = factory
         self._keywords = _keywords(factory)
+        self._examined = False
+        self._count = 0
+        self._made: set[frozenset[tuple[str, int]]] = set()
 
     def create(self, configuration: Mapping[str, int], keep: Callable[[Any], None] | None = None) -> Subject:
         """A new instance with these bounds; `keep` is handed every raw answer before it is read.
 
-        Raises UsageError if the factory or its `configure` raises.
+        If the factory or its `configure` raises: UsageError while examining and for bounds that were
+        never accepted, NotMade if they were accepted before.
         """
-        wanted = {
+        try:
+            instance = self._instance(configuration)
+        except (Exception, SystemExit, WouldBlock) as error:
+            shown = ", ".join(f"{name}={value}" for name, value in self._wanted(configuration).items())
+            ended = "never returned" if isinstance(error, WouldBlock) else f"raised {told(error)}"
+            said = f"making an implementation with {shown} {ended}"
+            if self._examined and not self._refuses(configuration):
+                raise NotMade(f"{said}, after {self._count} that were made", error) from error
+            raise UsageError(said) from error
+        return Subject(instance, self._bind(instance, keep))
+
+    def _wanted(self, configuration: Mapping[str, int]) -> dict[str, Any]:
+        """The bounds by their foreign names, in the implementation's units."""
+        return {
             self.adapter.configuration.get(name, name): self.codec.encode(name, value)
             for name, value in configuration.items()
         }
+
+    def _instance(self, configuration: Mapping[str, int]) -> Any:
+        wanted = self._wanted(configuration)
         now = {name: value for name, value in wanted.items() if name in self._keywords}
+        instance = self._factory(**now)
+        configure = self._configure(instance)
+        later = {name: value for name, value in wanted.items() if name in _keywords(configure)}
+        if configure is not None and set(later) - set(now):
+            configure(**later)  # also what the factory took: defaults would take its place
+        self._count += 1
+        self._made.add(frozenset(configuration.items()))
+        return instance
+
+    def _refuses(self, configuration: Mapping[str, int]) -> bool:
+        """Whether it is these bounds that cannot be had: never yet, not now, and others can."""
+        if frozenset(configuration.items()) in self._made:
+            return False
+        known = {name: value for name, value in self.contract.configuration.items() if name in configuration}
         try:
-            instance = self._factory(**now)
-            configure = self._configure(instance)
-            later = {name: value for name, value in wanted.items() if name in _keywords(configure)}
-            if configure is not None and set(later) - set(now):
-                configure(**later)  # also what the factory took: defaults would take its place
-        except (Exception, SystemExit, WouldBlock) as error:
-            shown = ", ".join(f"{name}={value}" for name, value in wanted.items())
-            raise UsageError(f"making an implementation with {shown} raised {told(error)}") from error
-        return Subject(instance, self._bind(instance, keep))
+            self._instance(known)
+        except (Exception, SystemExit, WouldBlock):
+            return False
+        try:
+            self._instance(configuration)
+        except (Exception, SystemExit, WouldBlock):
+            return True
+        return False
 
     def examine(self) -> None:
-        """Make one instance and look at what it offers.
+        """Make the first instances and look at what they offer.
 
-        Raises UsageError when required operations are absent or answers cannot be read at all.
+        Raises UsageError when none can be made, required operations are absent, or answers cannot be
+        read at all.
         """
         self._check_adapter()
         answers: list[Any] = []
@@ -99,6 +145,11 @@ class Binding:
                 self.missing[operation.name] = f"no operation {operation.name}"
         self._examine_configuration(subject)
         self._examine_answers(subject, answers)
+        if self.refused:
+            self.create(
+                self.contract.configuration
+            )  # refused for their own sake, or is it the last one made?
+        self._examined = True
 
     def _check_adapter(self) -> None:
         """Our side of an adapter's mappings must name something; raises UsageError."""
