@@ -131,15 +131,7 @@ class Binding:
         self._check_adapter()
         answers: list[Any] = []
         subject = self.create(self.contract.configuration, answers.append)
-        absent = [op.name for op in self.contract.operations if op.required and op.name not in subject.calls]
-        if absent:
-            offered = (
-                ", ".join(name for name in dir(subject.instance) if not name.startswith("_")) or "nothing"
-            )
-            raise UsageError(
-                f"{type(subject.instance).__name__} has no {' and no '.join(absent)} (it offers {offered}); "
-                "map their names under [operations] of an adapter file and pass it with --adapter"
-            )
+        self._check_required(subject)
         for operation in self.contract.operations:
             if operation.name not in subject.calls:
                 self.missing[operation.name] = f"no operation {operation.name}"
@@ -150,6 +142,23 @@ class Binding:
                 self.contract.configuration
             )  # refused for their own sake, or is it the last one made?
         self._examined = True
+
+    def _check_required(self, subject: Subject) -> None:
+        """What is mapped must be there, and what the contract cannot do without; raises UsageError."""
+        offered = ", ".join(name for name in dir(subject.instance) if not name.startswith("_")) or "nothing"
+        kind = type(subject.instance).__name__
+        there = {*subject.calls, *([CONFIGURE] if self._configure(subject.instance) else [])}
+        for name, theirs in self.adapter.operations.items():
+            if theirs and name not in there:
+                raise self.adapter.mistake(
+                    f"[operations] {name} = {theirs!r}, and {kind} offers no such operation but {offered}"
+                )
+        absent = [op.name for op in self.contract.operations if op.required and op.name not in subject.calls]
+        if absent:
+            raise UsageError(
+                f"{kind} has no {' and no '.join(absent)} (it offers {offered}); "
+                "map their names under [operations] of an adapter file and pass it with --adapter"
+            )
 
     def _check_adapter(self) -> None:
         """Our side of an adapter's mappings must name something; raises UsageError."""
@@ -166,7 +175,7 @@ class Binding:
             unknown = sorted(used - known)
             if unknown:
                 there_are = ", ".join(sorted(known))
-                raise UsageError(f"adapter: [{table}] has no {unknown[0]!r} to map; there are: {there_are}")
+                raise self.adapter.mistake(f"[{table}] has no {unknown[0]!r} to map; there are: {there_are}")
 
     def _configure(self, instance: Any) -> Callable[..., Any] | None:
         configure = getattr(instance, self.adapter.foreign_operation(CONFIGURE) or CONFIGURE, None)
@@ -254,8 +263,8 @@ class Binding:
         if declared is not None:
             unknown = [name for name in declared if name not in names]
             if unknown:
-                raise UsageError(
-                    f"adapter: {operation.name} has no parameter {unknown[0]!r}; it has {', '.join(names)}"
+                raise self.adapter.mistake(
+                    f"{operation.name} has no parameter {unknown[0]!r}; it has {', '.join(names)}"
                 )
             if operation.name == self.contract.creates and names[0] not in declared:
                 self._leave_out(operation, names[0])
