@@ -7,7 +7,7 @@ once, and named, so that clauses are skipped visibly and never passed by silence
 
 from __future__ import annotations
 
-import inspect
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,6 +16,7 @@ from harness.contracts.records import Codec, Contract, Malformed, Operation, Rai
 from harness.control.virtual import NeedsThreads, WouldBlock
 from harness.findings import Kind, UsageError
 from harness.targets.locate import innermost_line, told
+from harness.targets.signature import Passing, keywords, passing
 
 __all__ = ["Binding", "NotMade", "Subject"]
 
@@ -66,7 +67,7 @@ class Binding:
         self.missing: dict[str, str] = {}
         self.refused: dict[tuple[str, int], str] = {}
         self._factory = factory
-        self._keywords = _keywords(factory)
+        self._keywords = keywords(factory)
         self._examined = False
         self._count = 0
         self._made: set[frozenset[tuple[str, int]]] = set()
@@ -100,7 +101,7 @@ class Binding:
         now = {name: value for name, value in wanted.items() if name in self._keywords}
         instance = self._factory(**now)
         configure = self._configure(instance)
-        later = {name: value for name, value in wanted.items() if name in _keywords(configure)}
+        later = {name: value for name, value in wanted.items() if name in keywords(configure)}
         if configure is not None and set(later) - set(now):
             configure(**later)  # also what the factory took: defaults would take its place
         self._count += 1
@@ -111,9 +112,8 @@ class Binding:
         """Whether it is these bounds that cannot be had: never yet, not now, and others can."""
         if frozenset(configuration.items()) in self._made:
             return False
-        known = {name: value for name, value in self.contract.configuration.items() if name in configuration}
         try:
-            self._instance(known)
+            self._instance({name: self.contract.configuration[name] for name in configuration})
         except (Exception, SystemExit, WouldBlock):
             return False
         try:
@@ -182,7 +182,7 @@ class Binding:
         return configure if callable(configure) else None
 
     def _examine_configuration(self, subject: Subject) -> None:
-        later = _keywords(self._configure(subject.instance))
+        later = keywords(self._configure(subject.instance))
         for name, values in self.contract.configuration_domains.items():
             foreign = self.adapter.configuration.get(name, name)
             if foreign not in self._keywords and foreign not in later:
@@ -231,15 +231,19 @@ class Binding:
         self, operation: Operation, method: Callable[..., Any], keep: Callable[[Any], None] | None
     ) -> Callable[..., Any]:
         names = [parameter.name for parameter in operation.parameters]
-        order = self._order(operation, method, names)
+        order, by_keyword, _ = self._passing(operation, method, names)
         encode, decode = self.codec.encode, self.codec.decoder(operation.name)
-        plain = order == names == ["job_id"]  # ids go through as they are: the most frequent calls
+        plain = (
+            names == ["job_id"] and order == ("job_id",) and not by_keyword
+        )  # ids go through as they are: the most frequent calls
         picks = [(names.index(name), name) for name in order]
 
         def call(*arguments: Any) -> Any:
             try:
                 if plain:
                     answer = method(arguments[0])
+                elif by_keyword:
+                    answer = method(**{name: encode(name, arguments[index]) for index, name in picks})
                 else:
                     answer = method(*[encode(name, arguments[index]) for index, name in picks])
             except _PASSING:
@@ -253,27 +257,25 @@ class Binding:
 
         return call
 
-    def _leave_out(self, operation: Operation, parameter: str) -> None:
-        self.missing[parameter] = f"{operation.name} takes no {parameter}"
-        self.codec.silence(parameter)
-
-    def _order(self, operation: Operation, method: Callable[..., Any], names: list[str]) -> list[str]:
-        """Which of our parameters the method takes, in its order."""
+    def _passing(self, operation: Operation, method: Callable[..., Any], names: list[str]) -> Passing:
+        """Which of our parameters the method takes, and how."""
+        creates = operation.name == self.contract.creates
         declared = self.adapter.arguments.get(operation.name)
-        if declared is not None:
-            unknown = [name for name in declared if name not in names]
-            if unknown:
-                raise self.adapter.mistake(
-                    f"{operation.name} has no parameter {unknown[0]!r}; it has {', '.join(names)}"
-                )
-            if operation.name == self.contract.creates and names[0] not in declared:
-                self._leave_out(operation, names[0])
-            return list(declared)
-        room = _positional(method) if operation.name == self.contract.creates else None
-        if room is not None and room < len(names):
-            self._leave_out(operation, names[0])
-            return names[len(names) - room :]
-        return names
+        for name in declared or ():
+            if name not in names:
+                there_are = ", ".join(names)
+                raise self.adapter.mistake(f"{operation.name} has no parameter {name!r}; it has {there_are}")
+        found = Passing(declared) if declared is not None else passing(method, names, creates)
+        if found.unclear:
+            raise UsageError(
+                f"{self.adapter.foreign_operation(operation.name)} does not show how it takes "
+                f"{' and '.join(names)}: {found.unclear}; an adapter says which it takes, in its order: "
+                f"{operation.name} = {json.dumps(names)} under [arguments]"
+            )
+        if creates and names[0] not in found.order:
+            self.missing[names[0]] = f"{operation.name} takes no {names[0]}"
+            self.codec.silence(names[0])
+        return found
 
 
 _PASSING = (WouldBlock, NeedsThreads)
@@ -294,41 +296,3 @@ def _read(decode: Callable[[Any], Any], answer: Any) -> Any:
         raise
     except BaseException as error:
         raise Malformed(f"reading the answer raised {told(error)}") from error
-
-
-class _Any(frozenset[str]):
-    """The keywords of a callable that takes any."""
-
-    def __contains__(self, item: object) -> bool:
-        return True
-
-
-def _keywords(function: Callable[..., Any] | None) -> frozenset[str]:
-    """Names that may be passed by keyword; all of them for a `**kwargs`, none if unknowable."""
-    if function is None:
-        return frozenset()
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return frozenset()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return _Any()
-    return frozenset(
-        parameter.name
-        for parameter in parameters
-        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-    )
-
-
-def _positional(function: Callable[..., Any]) -> int | None:
-    """How many positional arguments a callable takes; None if any number, or unknowable."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
-        return None
-    return sum(
-        parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-        for parameter in parameters
-    )
