@@ -58,7 +58,7 @@ def run_sequential(
         executions=progress.executions,
         operations=progress.operations,
         findings=findings,
-        tallies=tuple(ClauseTally(*pair) for pair in sorted(progress.checked.items())),
+        tallies=_tallies(surroundings, progress),
         skipped=tuple(f"{name}: {why}" for name, why in sorted(surroundings.binding.missing.items())),
         notes=notes,
     )
@@ -118,6 +118,20 @@ def _settings(examples: int, remember: bool) -> settings:
         report_multiple_bugs=False,
         **database,
         phases=[Phase.explicit, Phase.reuse, Phase.generate],  # programs are shrunk as programs
+    )
+
+
+def _tallies(surroundings: Surroundings, progress: Progress) -> tuple[ClauseTally, ...]:
+    """How often each clause was decided; never where the target lacks what could have broken it.
+
+    A time to live that cannot pass, for one, is kept by everybody.
+    """
+    missing = set(surroundings.binding.missing)
+    needs = {clause.id: clause.needs for clause in surroundings.binding.contract.clauses}
+    return tuple(
+        ClauseTally(clause, checked)
+        for clause, checked in sorted(progress.checked.items())
+        if not needs[clause] & missing
     )
 
 
