@@ -92,7 +92,8 @@ class Operation:
 
     Targets must have the `required` ones; `weight` is how often to generate the call. `stable` names
     the clause by which an answer must not change after it was returned, `parks` the clause by which
-    a timed wait sleeps once instead of re-polling.
+    a timed wait sleeps once instead of re-polling, `budget` the parameter that bounds such a wait: it
+    is in milliseconds, and none if zero or less.
     """
 
     name: str
@@ -101,6 +102,14 @@ class Operation:
     weight: int = 1
     stable: str = ""
     parks: str = ""
+    budget: str = ""
+
+    def budget_ms(self, arguments: tuple[Any, ...]) -> int:
+        """How long a call with these arguments may rightly be blocked, however little happens."""
+        for parameter, value in zip(self.parameters, arguments, strict=True):
+            if parameter.name == self.budget:
+                return max(int(value), 0)
+        return 0
 
 
 class Call(NamedTuple):

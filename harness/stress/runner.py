@@ -69,7 +69,7 @@ class ScenarioRun:
     def run(self, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
         """Play rounds until the time is up or there is enough; a stuck strand ends the scenario."""
         self._judge.scenario = self.scenario.name
-        crew = Crew(self.scenario, self._noise, time.sleep)
+        crew = Crew(self.scenario, self._noise, time.sleep, self._budget_ms)
         ends = time.monotonic() + seconds
         try:
             with lowered_switch_interval():
@@ -107,6 +107,10 @@ class ScenarioRun:
             if member.error is not None:
                 self._report_error(member, member.error)
         self._conclude(crew, shared)
+
+    def _budget_ms(self, pending: Recorded) -> int:
+        operation = self._binding.contract.operation(pending.operation)
+        return operation.budget_ms(pending.arguments)
 
     def _known_configuration(self) -> dict[str, int]:
         missing = self._binding.missing

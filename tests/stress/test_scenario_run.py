@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness.contracts.ledger.values import JobState
 from harness.findings import Kind
 from harness.scenario import Scenario
 from harness.stress import crew as crew_module
@@ -67,6 +68,15 @@ def played(scenario, bound, judge):
         return run
 
     return play
+
+
+def test_a_long_wait_that_nobody_ends_is_no_hang(played, judge, monkeypatch):
+    """A wait is left alone for as long as its budget lasts, however soon blocked strands count as stuck."""
+    monkeypatch.setattr(crew_module, "_BEAT_S", 0.005)
+    monkeypatch.setattr(crew_module, "_BEATS_TO_STUCK", 10_000)
+    monkeypatch.setattr(crew_module, "_BEATS_PARKED", 5)
+    played({"one": (lambda strand: strand.system.wait(strand.shared.jobs[0], JobState.PENDING, 500), 2)})
+    assert () == judge.findings()
 
 
 def test_claims_see_the_history_of_all_strands(played, judge):

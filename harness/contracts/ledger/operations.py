@@ -84,6 +84,7 @@ OPERATIONS = (
         ),
         stable="AJT-SNAPSHOT",
         parks="AJT-NOTIFY-INSIDE",
+        budget="timeout_ms",
     ),
     Operation("take_result", (_JOB,)),
     Operation("queue_depth", ()),
