@@ -57,6 +57,7 @@ class Member:
         self.system: Any = SimpleNamespace()
         self.shared = SimpleNamespace()
         self.random = Random(0)
+        self.noise = Random(0)  # apart, or what a role draws would depend on how much noise there was
         self.recorder = Recorder(self.name)
         self.error: BaseException | None = None
         self.native_id = 0
@@ -174,7 +175,7 @@ class Crew:
             while len(arrived) < expected:
                 time.sleep(0)  # spinning without a yield costs ten times as much and overlaps no more
             if noise:
-                noise.install(member.random, self._loud * member.random.choice(_LOUDNESS))
+                noise.install(member.noise, self._loud * member.noise.choice(_LOUDNESS))
             member.play()
             if noise:
                 noise.remove()

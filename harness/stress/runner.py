@@ -119,7 +119,8 @@ class ScenarioRun:
     def _equip(self, member: Member, subject: Subject, shared: SimpleNamespace) -> None:
         member.error = None
         member.shared = shared
-        member.random = Random(f"{self._seed}/{self.scenario.name}/{self.rounds}/{member.name}")
+        seed = f"{self._seed}/{self.scenario.name}/{self.rounds}/{member.name}"
+        member.random, member.noise = Random(seed), Random(f"{seed}/noise")
         member.recorder = Recorder(member.name)
         wrap = member.recorder.wrap if self._record or member.role == "audit" else member.recorder.count
         member.system = SimpleNamespace(**{name: wrap(name, call) for name, call in subject.calls.items()})
