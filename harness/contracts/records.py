@@ -249,7 +249,8 @@ class Contract:
     recovering from a failed allocation. `codec` builds a codec from an adapter and a maker of
     records. `timed_bounds` are those that need virtual time, `time_steps` gives durations worth
     advancing the clock by. `last_calls` are the calls that must not return in a state. `saboteurs`
-    wrap a sound subject with a planted bug, for the canary, by stage.
+    wrap a sound subject with a planted bug, for the canary, by stage. `live` gives a state's jobs with
+    which something can still happen: generated programs call about them more often than about others.
     """
 
     name: str
@@ -270,6 +271,7 @@ class Contract:
     time_steps: Callable[[Mapping[str, int]], tuple[int, ...]]
     last_calls: Callable[[Any], tuple[Call, ...]]
     saboteurs: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    live: Callable[[Any], tuple[Any, ...]] = lambda state: ()
 
     def clause(self, clause_id: str) -> Clause:
         """The clause with this id; raises KeyError if the contract has none."""
