@@ -21,6 +21,7 @@ from harness.job import STAGES
 from harness.outcome import GateRequest, parse_budget, parse_seed
 from harness.report.console import TerminalListener, contract_view, gate_view, kill_table
 from harness.report.files import gate_json, junit_xml
+from harness.report.visible import visible
 from harness.scenario import installed_scenarios
 from harness.seeds.store import DEFAULT_FOLDER
 
@@ -279,10 +280,10 @@ def main() -> None:
     try:
         cli.main(standalone_mode=False)
     except UsageError as error:
-        click.echo(f"harness: {error}", err=True)
+        click.echo(f"harness: {visible(str(error))}", err=True)
         sys.exit(2)
     except HarnessError as error:
-        click.echo(f"harness: fault of the harness, no verdict: {error}", err=True)
+        click.echo(f"harness: fault of the harness, no verdict: {visible(str(error))}", err=True)
         sys.exit(3)
     except click.exceptions.Abort:
         click.echo("harness: interrupted", err=True)

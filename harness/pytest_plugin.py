@@ -96,9 +96,9 @@ class GateOutcome:
         if row["verdict"] == "VIOLATION":
             self._fail([finding for finding in self._outcome["findings"] if finding["clause"] == clause])
         if row["verdict"] == "SKIPPED":
-            pytest.skip(row["reason"])
+            pytest.skip(_visible(row["reason"]))
         if row["verdict"] == "UNKNOWN" and row["level"] == "MUST":
-            pytest.fail(f"{clause} is UNKNOWN: {row['reason']}", pytrace=False)
+            pytest.fail(f"{clause} is UNKNOWN: {_visible(row['reason'])}", pytrace=False)
 
     def decide_stage(self, stage: str) -> None:
         """Fail the current item if a stage crashed, hung or could not have found anything."""
@@ -113,7 +113,7 @@ class GateOutcome:
 
     def _stop_on_error(self) -> None:
         if "error" in self._outcome:
-            pytest.fail(self._outcome["error"], pytrace=False)
+            pytest.fail(_visible(self._outcome["error"]), pytrace=False)
 
     def _fail(self, findings: list[dict[str, Any]]) -> None:
         binding = [finding for finding in findings if not finding["advisory"]]
@@ -122,9 +122,14 @@ class GateOutcome:
         from harness.findings import Finding
         from harness.report.files import finding_text
 
-        pytest.fail(
-            "\n\n".join(finding_text(Finding.from_json(finding)) for finding in binding), pytrace=False
-        )
+        said = "\n\n".join(finding_text(Finding.from_json(finding)) for finding in binding)
+        pytest.fail(_visible(said), pytrace=False)
+
+
+def _visible(text: str) -> str:
+    from harness.report.visible import visible
+
+    return visible(text)
 
 
 @pytest.fixture(scope="session")

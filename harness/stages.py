@@ -70,7 +70,7 @@ def _canary(job: StageJob, surroundings: Surroundings, progress: Progress) -> St
 def _in_its_time(job: StageJob, run: Callable[[Surroundings], StageReport]) -> StageReport:
     """Run in virtual time, or in real time if the implementation turns out to need it."""
     target, contract = Target.parse(job.target), contract_named(job.contract)
-    adapter = Adapter.from_tables(job.adapter)
+    adapter = Adapter.from_tables(job.adapter, job.adapter_file)
     try:
         return run(Surroundings.of(target, contract, adapter))
     except NeedsThreads as error:
@@ -132,7 +132,8 @@ def _run_stress(job: StageJob, progress: Progress, judging: Judging) -> StageRep
 def _binding(job: StageJob, contract: Contract) -> Binding:
     """The target in the ordinary world, where threads are real."""
     factory = Target.parse(job.target).factory(OrdinaryImporter())
-    binding = Binding(contract, factory, Adapter.from_tables(job.adapter), SlowRecord)
+    adapter = Adapter.from_tables(job.adapter, job.adapter_file)
+    binding = Binding(contract, factory, adapter, SlowRecord)
     binding.examine()
     return binding
 

@@ -39,7 +39,10 @@ _FLAT = {"exceptions": ("rejected", "absent"), "units": ("time",), "values": ("k
 
 @dataclass(frozen=True)
 class Adapter:
-    """A mapping of foreign names; see the module's text for each table."""
+    """A mapping of foreign names; see the module's text for each table.
+
+    `source` is the file that it was read from, empty if there is none; mistakes are told with it.
+    """
 
     operations: Mapping[str, str] = field(default_factory=dict)
     arguments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -50,6 +53,7 @@ class Adapter:
     absent: tuple[str, ...] = ()
     time: str = "ms"
     kind: str = "record"
+    source: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if self.time not in ("ms", "s"):
@@ -68,29 +72,21 @@ class Adapter:
             raise UsageError(f"adapter {path}: {error.strerror or error}") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise UsageError(f"adapter {path}: not TOML: {error}") from None
-        try:
-            return cls.from_tables(tables)
-        except UsageError as error:
-            raise UsageError(f"adapter {path}: {str(error).removeprefix('adapter: ')}") from None
+        return cls.from_tables(tables, str(path))
 
     @classmethod
-    def from_tables(cls, tables: Mapping[str, Any]) -> Self:
+    def from_tables(cls, tables: Mapping[str, Any], source: str = "") -> Self:
         """Build an adapter from parsed tables; raises UsageError on an unknown table or wrong value."""
-        flat: dict[str, Any] = {}
-        for table, content in tables.items():
-            if not isinstance(content, dict):
-                raise UsageError(f"adapter: [{table}] is no table")
-            if table in _FLAT:
-                unknown = sorted(set(content) - set(_FLAT[table]))
-                if unknown:
-                    raise UsageError(f"adapter: [{table}] knows no {unknown[0]!r}")
-                flat.update(content)
-            elif table in _MAPPINGS:
-                flat[table] = content
-            else:
-                known = ", ".join(sorted(set(_MAPPINGS) | set(_FLAT)))
-                raise UsageError(f"adapter: unknown table [{table}]; the tables are {known}")
-        return cls(**{name: _checked(name, value) for name, value in flat.items()})
+        try:
+            return cls(**_flattened(tables), source=source)
+        except UsageError as error:
+            if not source:
+                raise
+            raise UsageError(f"adapter {source}: {str(error).removeprefix('adapter: ')}") from None
+
+    def mistake(self, said: str) -> UsageError:
+        """The error that tells of a mistake in this adapter, and of its file."""
+        return UsageError(f"adapter {self.source}: {said}" if self.source else f"adapter: {said}")
 
     def to_tables(self) -> dict[str, Any]:
         """Plain tables, such that `from_tables` gives an equal adapter."""
@@ -115,8 +111,27 @@ class Adapter:
 _MAPPINGS = tuple(
     item.name
     for item in fields(Adapter)
-    if item.name not in {name for group in _FLAT.values() for name in group}
+    if item.name not in {"source", *(name for group in _FLAT.values() for name in group)}
 )
+
+
+def _flattened(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Parsed tables as the record's fields, or UsageError."""
+    flat: dict[str, Any] = {}
+    for table, content in tables.items():
+        if not isinstance(content, dict):
+            raise UsageError(f"adapter: [{table}] is no table")
+        if table in _FLAT:
+            unknown = sorted(set(content) - set(_FLAT[table]))
+            if unknown:
+                raise UsageError(f"adapter: [{table}] knows no {unknown[0]!r}")
+            flat.update(content)
+        elif table in _MAPPINGS:
+            flat[table] = content
+        else:
+            known = ", ".join(sorted(set(_MAPPINGS) | set(_FLAT)))
+            raise UsageError(f"adapter: unknown table [{table}]; the tables are {known}")
+    return {name: _checked(name, value) for name, value in flat.items()}
 
 
 def plain_word(text: str) -> str:

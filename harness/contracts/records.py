@@ -92,7 +92,8 @@ class Operation:
 
     Targets must have the `required` ones; `weight` is how often to generate the call. `stable` names
     the clause by which an answer must not change after it was returned, `parks` the clause by which
-    a timed wait sleeps once instead of re-polling.
+    a timed wait sleeps once instead of re-polling, `budget` the parameter that bounds such a wait: it
+    is in milliseconds, and none if zero or less.
     """
 
     name: str
@@ -101,6 +102,14 @@ class Operation:
     weight: int = 1
     stable: str = ""
     parks: str = ""
+    budget: str = ""
+
+    def budget_ms(self, arguments: tuple[Any, ...]) -> int:
+        """How long a call with these arguments may rightly be blocked, however little happens."""
+        for parameter, value in zip(self.parameters, arguments, strict=True):
+            if parameter.name == self.budget:
+                return max(int(value), 0)
+        return 0
 
 
 class Call(NamedTuple):
@@ -240,7 +249,8 @@ class Contract:
     recovering from a failed allocation. `codec` builds a codec from an adapter and a maker of
     records. `timed_bounds` are those that need virtual time, `time_steps` gives durations worth
     advancing the clock by. `last_calls` are the calls that must not return in a state. `saboteurs`
-    wrap a sound subject with a planted bug, for the canary, by stage.
+    wrap a sound subject with a planted bug, for the canary, by stage. `live` gives a state's jobs with
+    which something can still happen: generated programs call about them more often than about others.
     """
 
     name: str
@@ -261,6 +271,7 @@ class Contract:
     time_steps: Callable[[Mapping[str, int]], tuple[int, ...]]
     last_calls: Callable[[Any], tuple[Call, ...]]
     saboteurs: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    live: Callable[[Any], tuple[Any, ...]] = lambda state: ()
 
     def clause(self, clause_id: str) -> Clause:
         """The clause with this id; raises KeyError if the contract has none."""

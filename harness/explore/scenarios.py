@@ -24,7 +24,7 @@ from harness.scenario import Round, Scenario
 from harness.strategies.undisturbed import Undisturbed
 from harness.stress.judge import StressJudge
 from harness.targets.locate import Target
-from harness.targets.subject import Binding, Subject
+from harness.targets.subject import Binding, NotMade, Subject
 
 __all__ = ["ClauseBroken", "ScenarioLaboratory"]
 
@@ -149,6 +149,8 @@ class ScenarioLaboratory(Laboratory):
         def make() -> None:
             try:
                 self.binding.create(self._bounds(scenario))
+            except NotMade:  # no refusal but a finding, which the first execution makes
+                return
             except UsageError as error:
                 failed.append(str(error))
 

@@ -60,11 +60,17 @@ class Recorder:
 
         return counted
 
+    def pending(self) -> Recorded | None:
+        """The recorded operation in progress, if any; may be asked from another thread."""
+        opened = self._open
+        if opened is None:
+            return None
+        operation, arguments, called = opened
+        return Recorded(self.client, operation, arguments, None, called, None)
+
     def operations(self) -> list[Recorded]:
         """What was recorded; the operation in progress, if any, comes last and is pending."""
         client = self.client
         done = [Recorded(client, *operation) for operation in self._done]
-        if self._open is not None:
-            operation, arguments, called = self._open
-            done.append(Recorded(client, operation, arguments, None, called, None))
-        return done
+        pending = self.pending()
+        return [*done, pending] if pending else done

@@ -17,6 +17,7 @@ from rich.text import Text
 from harness.contracts.records import Contract, Mutant
 from harness.findings import Finding, StageReport, Verdict
 from harness.outcome import NOT_RUN, UNDECIDED, ClauseVerdict, GateReport, Listener
+from harness.report.visible import visible
 
 __all__ = ["TerminalListener", "clause_table", "contract_view", "finding_view", "gate_view", "kill_table"]
 
@@ -30,6 +31,11 @@ _STYLES = {
 
 def _verdict(verdict: Verdict) -> Text:
     return Text(verdict.value, style=_STYLES[verdict])
+
+
+def _said(text: str, style: str = "") -> Text:
+    """Text that may be the implementation's own."""
+    return Text(visible(text), style)
 
 
 class TerminalListener(Listener):
@@ -102,7 +108,7 @@ def gate_view(report: GateReport, verbose: bool = False) -> RenderableType:
     parts.extend(finding_view(finding) for finding in report.findings)
     if report.coverage:
         parts.append(_coverage(report))
-    parts.extend(Text(f"note: {note}", "dim") for stage in report.stages for note in stage.notes)
+    parts.extend(_said(f"note: {note}", "dim") for stage in report.stages for note in stage.notes)
     parts.append(_conclusion(report))
     return Group(*parts)
 
@@ -120,10 +126,10 @@ def clause_table(clauses: Sequence[ClauseVerdict], verbose: bool = False) -> Ren
             reason = {Verdict.OK: item.clause.norm, Verdict.VIOLATION: "see below"}.get(
                 item.verdict, item.reason
             )
-            table.add_row(item.clause.id, _verdict(item.verdict), str(item.checked), Text(reason))
+            table.add_row(item.clause.id, _verdict(item.verdict), str(item.checked), _said(reason))
     for (verdict, reason), group in summed_up.items():
         total = sum(item.checked for item in group)
-        told = Text(reason or "--verbose lists them")
+        told = _said(reason or "--verbose lists them")
         table.add_row(f"{len(group)} clause{'s' * (len(group) > 1)}", _verdict(verdict), str(total), told)
     return table
 
@@ -150,19 +156,23 @@ def finding_view(finding: Finding) -> RenderableType:
         (f"{title} ", "bold yellow" if finding.advisory else "bold red"),
         (finding.clause or "(no clause)", "bold"),
     )
-    parts: list[RenderableType] = [head, Padding(Text(finding.message), (0, 0, 0, 2))]
+    parts: list[RenderableType] = [head, Padding(_said(finding.message), (0, 0, 0, 2))]
     if finding.where:
-        parts.append(Padding(Text(f"at {finding.where}"), (0, 0, 0, 2)))
-    parts.extend(Padding(Text(line), (0, 0, 0, 4)) for line in finding.evidence)
+        parts.append(Padding(_said(f"at {finding.where}"), (0, 0, 0, 2)))
+    parts.extend(Padding(_said(line), (0, 0, 0, 4)) for line in finding.evidence)
     if finding.program:
         parts.append(
             Padding(
-                Syntax(finding.program.rstrip(), "python", background_color="default", word_wrap=True),
+                Syntax(
+                    visible(finding.program.rstrip()), "python", background_color="default", word_wrap=True
+                ),
                 (1, 0, 1, 4),
             )
         )
     if finding.reproduce:
-        command = Text.assemble("  again: ", (finding.reproduce, "cyan"), no_wrap=True, overflow="ignore")
+        command = Text.assemble(
+            "  again: ", (visible(finding.reproduce), "cyan"), no_wrap=True, overflow="ignore"
+        )
         parts += [command, Text()]
     return Group(*parts)
 
@@ -176,7 +186,7 @@ def _coverage(report: GateReport) -> RenderableType:
             f"{first}->{second if second > 0 else 'exit'}" for first, second in content["branches"]
         )
         table.add_row(
-            Text(name), f"{content['percent']} %", _ranges(content["lines"]) or "-", branches or "-"
+            _said(name), f"{content['percent']} %", _ranges(content["lines"]) or "-", branches or "-"
         )
     return table
 
@@ -194,12 +204,12 @@ def _ranges(lines: list[int]) -> str:
 
 def _conclusion(report: GateReport) -> RenderableType:
     request = report.request
-    parts: list[RenderableType] = [Text(f"{reason}", "yellow") for reason in report.reasons]
+    parts: list[RenderableType] = [_said(reason, "yellow") for reason in report.reasons]
     counted = sum(not finding.advisory for finding in report.findings)
     parts.append(
         Text.assemble(
             (report.verdict.value, _STYLES[report.verdict]),
-            f"  {request.target} against contract {report.contract.name}: {counted} findings, "
+            f"  {visible(request.target)} against contract {report.contract.name}: {counted} findings, "
             f"seed {request.seed}, {sum(stage.seconds for stage in report.stages):.1f} s",
         )
     )

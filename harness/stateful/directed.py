@@ -21,13 +21,13 @@ def directed_failures(
     for directed in surroundings.binding.contract.directed:
         if not _runnable(surroundings, directed):
             continue
-        session = Session(surroundings, directed.configuration)
         try:
+            session = Session(surroundings, directed.configuration)
             run_directed(session, directed)
         except ContractBroken as broken:
+            session = broken.session
             failures.append(broken)
-        finally:
-            progress.add(session)
+        progress.add(session)
         if failures and stop_at_first:
             break
     return failures

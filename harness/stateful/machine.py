@@ -14,15 +14,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from harness.contracts.records import Contract, Operation, Parameter
 from harness.stateful.progress import Progress
-from harness.stateful.session import Session
+from harness.stateful.session import ContractBroken, Session
 from harness.stateful.surroundings import Surroundings
 
 __all__ = ["machine_for"]
 
 _MOST_JOBS = 7
-_OPENING_JOBS = (
-    4  # many programs never draw the operation that makes jobs; this gives the others something to do
-)
+_LIVE = _MOST_JOBS + 1  # job numbers below are those of live jobs, if there are any; the others follow
+# Many programs never draw the operation that makes jobs; this gives the others something to do.
+_OPENING_JOBS = (2, 3, 4, 1, 3, 0)
 _WALL_STEPS_MS = (-3_600_000, 3_600_000)
 
 
@@ -67,14 +67,18 @@ def _set_up(surroundings: Surroundings) -> Any:
     creation = contract.operation(contract.creates)
 
     def set_up(self: Any, bounds: dict[str, int], jobs: int, watch_depth: bool, audit: bool) -> None:
-        self.session = Session(surroundings, {**contract.configuration, **bounds})
+        try:
+            self.session = Session(surroundings, {**contract.configuration, **bounds})
+        except ContractBroken as broken:
+            self.session = broken.session  # a program that could not begin is counted, and remembered
+            raise
         self.watch_depth = watch_depth
         self.audit = audit
         for _ in range(jobs):
             self.session.call(creation.name, *(_argument(self.session, p, None) for p in creation.parameters))
 
     drawn: dict[str, Any] = {
-        "jobs": st.integers(0, _OPENING_JOBS),
+        "jobs": st.sampled_from(_OPENING_JOBS),
         "watch_depth": st.booleans(),
         "audit": st.booleans(),
     }
@@ -118,16 +122,23 @@ def _observe(machine: Any, operation: Operation) -> None:
 def _strategy(parameter: Parameter) -> st.SearchStrategy[Any] | None:
     domain = parameter.domain
     if domain.kind == "job":
-        return st.integers(0, _MOST_JOBS)
+        return st.integers(0, _LIVE + _MOST_JOBS)
     return st.sampled_from(domain.values) if domain.kind == "choice" else None
 
 
 def _argument(session: Session, parameter: Parameter, drawn: Any) -> Any:
-    """The value for a parameter: jobs by number, wrapping around to one id that was never issued."""
+    """The value for a parameter; jobs by number, wrapping around.
+
+    Half of the numbers are those of live jobs, as most calls about others change nothing; the other
+    half are those of all jobs, and of one id that was never issued.
+    """
     domain = parameter.domain
     if domain.kind == "fresh":
         return session.fresh(domain.prefix)
     if domain.kind == "job":
+        live = session.contract.live(session.states[0])
+        if live and drawn < _LIVE:
+            return live[drawn % len(live)]
         number = drawn % (len(session.ids) + 1)
         return session.ids[number] if number < len(session.ids) else session.unknown_id()
     return drawn

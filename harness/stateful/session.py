@@ -18,6 +18,7 @@ from harness.contracts.records import BLOCKED, Call, Malformed, Operation, Raise
 from harness.control.virtual import NeedsThreads, WouldBlock
 from harness.findings import Kind
 from harness.stateful.surroundings import Surroundings
+from harness.targets.subject import NotMade
 
 __all__ = ["ContractBroken", "Session"]
 
@@ -30,7 +31,7 @@ class ContractBroken(AssertionError):
     _by_clause: ClassVar[dict[str, type[ContractBroken]]] = {}
 
     def __init__(self, clause: str, message: str, kind: Kind, session: Session, where: str = "") -> None:
-        super().__init__(f"{clause}: {message}")
+        super().__init__(f"{clause}: {message}" if clause else message)
         self.clause = clause
         self.message = message
         self.kind = kind
@@ -78,7 +79,10 @@ class Session:
         self._answers: list[Any] = []
         self._stable: list[tuple[Operation, Any, Any, str]] = []
         surroundings.reset()
-        self._subject = surroundings.make(configuration, self._answers.append)
+        try:
+            self._subject = surroundings.make(configuration, self._answers.append)
+        except NotMade as error:  # no clause is about being made
+            self._break("", str(error), error.kind, error.where)
 
     def __getattr__(self, name: str) -> Any:
         """Operations of the contract by name, so that programs read like programs."""
@@ -280,7 +284,8 @@ class Session:
         self.over = True
         if self._after_failure and self._calling in self._about_slots:
             clause = self.contract.recovery
-        self._note(f"breaks {clause}")
+        if self.lines:
+            self._note(f"breaks {clause}")
         self.broken = ContractBroken.of(clause)(clause, message, kind, self, where)
         raise self.broken
 

@@ -89,8 +89,8 @@ def _renumber(contract: Contract, step: Step, gone: int) -> Step | None:
 def _again(
     surroundings: Surroundings, clause: str, configuration: Mapping[str, int], steps: list[Step]
 ) -> ContractBroken | None:
-    session = Session(surroundings, configuration)
     try:
+        session = Session(surroundings, configuration)
         run_directed(session, Directed(clause, configuration, tuple(steps)), ends=False)
     except ContractBroken as broken:
         return broken if broken.clause == clause else None

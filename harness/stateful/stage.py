@@ -58,7 +58,7 @@ def run_sequential(
         executions=progress.executions,
         operations=progress.operations,
         findings=findings,
-        tallies=tuple(ClauseTally(*pair) for pair in sorted(progress.checked.items())),
+        tallies=_tallies(surroundings, progress),
         skipped=tuple(f"{name}: {why}" for name, why in sorted(surroundings.binding.missing.items())),
         notes=notes,
     )
@@ -121,6 +121,20 @@ def _settings(examples: int, remember: bool) -> settings:
     )
 
 
+def _tallies(surroundings: Surroundings, progress: Progress) -> tuple[ClauseTally, ...]:
+    """How often each clause was decided; never where the target lacks what could have broken it.
+
+    A time to live that cannot pass, for one, is kept by everybody.
+    """
+    missing = set(surroundings.binding.missing)
+    needs = {clause.id: clause.needs for clause in surroundings.binding.contract.clauses}
+    return tuple(
+        ClauseTally(clause, checked)
+        for clause, checked in sorted(progress.checked.items())
+        if not needs[clause] & missing
+    )
+
+
 def _class_name(label: str) -> str:
     digest = hashlib.sha256(label.encode()).hexdigest()[:12]
     return f"Machine_{digest}"
@@ -133,29 +147,42 @@ def _refusals(surroundings: Surroundings) -> list[tuple[tuple[str, int], str]]:
 def _one_per_clause(
     surroundings: Surroundings, failures: list[ContractBroken], target: str, adapter_file: str, shrink: bool
 ) -> tuple[Finding, ...]:
-    """The shortest program for each clause, in the contract's order."""
+    """The shortest program for each clause, in the contract's order; first what is about no clause."""
     briefest: dict[str, ContractBroken] = {}
     for broken in failures:
         known = briefest.setdefault(broken.clause, broken)
         if len(broken.session.lines) < len(known.session.lines):
             briefest[broken.clause] = broken
     if shrink:
-        briefest = {clause: shortest(surroundings, broken) for clause, broken in briefest.items()}
+        briefest = {
+            clause: shortest(surroundings, broken) if clause else broken
+            for clause, broken in briefest.items()
+        }
     repeats = Counter(broken.clause for broken in failures)
     clauses = [clause for clause in surroundings.binding.contract.clauses if clause.id in briefest]
-    return tuple(
-        Finding(
-            kind=briefest[clause.id].kind,
-            clause=clause.id,
-            message=briefest[clause.id].message,
-            stage=STAGE,
-            where=briefest[clause.id].where,
-            evidence=(clause.norm, _how_often(repeats[clause.id])),
-            program=program_text(briefest[clause.id].session, clause.id, target, adapter_file),
-            advisory=clause.level is Level.SHOULD,
-        )
-        for clause in clauses
+    unmade = [_unmade(briefest[""], repeats[""])] if "" in briefest else []
+    return (
+        *unmade,
+        *(
+            Finding(
+                kind=briefest[clause.id].kind,
+                clause=clause.id,
+                message=briefest[clause.id].message,
+                stage=STAGE,
+                where=briefest[clause.id].where,
+                evidence=(clause.norm, _how_often(repeats[clause.id])),
+                program=program_text(briefest[clause.id].session, clause.id, target, adapter_file),
+                advisory=clause.level is Level.SHOULD,
+            )
+            for clause in clauses
+        ),
     )
+
+
+def _unmade(broken: ContractBroken, programs: int) -> Finding:
+    """No program shows it: it takes all the instances that were made before."""
+    told = f"{programs} {'programs' if programs > 1 else 'program'} of this stage could not begin"
+    return Finding(broken.kind, "", broken.message, STAGE, broken.where, evidence=(told,))
 
 
 def _how_often(programs: int) -> str:

@@ -3,7 +3,9 @@
 Threads are made once per scenario and meet at a spinning barrier at the start of each round, so
 that they enter the system under test together. Waiting for the end of a round is liveness, not
 timing: a strand counts as stuck only after the waiting thread itself has run many times while that
-strand got nowhere, so a starved machine delays a verdict and never causes one.
+strand got nowhere, so a starved machine delays a verdict and never causes one. Nor does a call that
+was given a budget to wait: it gets nowhere by right until the budget is over, and so may whoever
+waits for it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
-from harness.history import Recorder
+from harness.history import Recorded, Recorder
 from harness.scenario import Scenario
 from harness.stress.noise import Noise
 from harness.stress.parking import are_parked, parking_is_visible
@@ -55,6 +57,7 @@ class Member:
         self.system: Any = SimpleNamespace()
         self.shared = SimpleNamespace()
         self.random = Random(0)
+        self.noise = Random(0)  # apart, or what a role draws would depend on how much noise there was
         self.recorder = Recorder(self.name)
         self.error: BaseException | None = None
         self.native_id = 0
@@ -109,7 +112,13 @@ class Member:
 class Crew:
     """All strands of one scenario, and an auditor for what happens before and after a round."""
 
-    def __init__(self, scenario: Scenario, noise: Noise | None, sleep: Callable[[float], None]) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        noise: Noise | None,
+        sleep: Callable[[float], None],
+        budget_ms: Callable[[Recorded], int] = lambda pending: 0,
+    ) -> None:
         self.over = threading.Event()
         self.sleep = sleep
         self.members = [
@@ -119,6 +128,7 @@ class Crew:
         ]
         self.auditor = Member(self, "audit", 0, scenario.setup)
         self._noise = noise
+        self._budget_ms = budget_ms
         self._loud = 0.0
         self._everybody = [*self.members, self.auditor]
         self._expected = 0
@@ -165,7 +175,7 @@ class Crew:
             while len(arrived) < expected:
                 time.sleep(0)  # spinning without a yield costs ten times as much and overlaps no more
             if noise:
-                noise.install(member.random, self._loud * member.random.choice(_LOUDNESS))
+                noise.install(member.noise, self._loud * member.noise.choice(_LOUDNESS))
             member.play()
             if noise:
                 noise.remove()
@@ -179,7 +189,7 @@ class Crew:
                 beats, parked = 0, 0
             except queue.Empty:
                 now = self._progress(missing)
-                beats = 0 if now != progress else beats + 1
+                beats = 0 if now != progress or self._waits_by_right(missing) else beats + 1
                 parked = parked + 1 if beats and self._all_parked(missing) else 0
                 progress = now
                 if beats >= _BEATS_TO_STUCK or parked >= _BEATS_PARKED:
@@ -187,6 +197,12 @@ class Crew:
 
     def _all_parked(self, numbers: set[int]) -> bool:
         return are_parked([self._everybody[number].native_id for number in sorted(numbers)])
+
+    def _waits_by_right(self, numbers: set[int]) -> bool:
+        """Whether one of them is in a call whose budget to wait is not over."""
+        calls = [self._everybody[number].recorder.pending() for number in sorted(numbers)]
+        now = time.perf_counter_ns()
+        return any(call and now < call.called + self._budget_ms(call) * 1_000_000 for call in calls)
 
     def _progress(self, numbers: set[int]) -> list[int]:
         return [len(self._everybody[number].recorder) for number in sorted(numbers)]

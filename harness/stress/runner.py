@@ -17,7 +17,7 @@ from harness.scenario import Round, Scenario
 from harness.stress.crew import Crew, Member, Stuck
 from harness.stress.judge import StressJudge, shown
 from harness.stress.noise import Noise
-from harness.targets.subject import Binding, Subject
+from harness.targets.subject import Binding, NotMade, Subject
 
 __all__ = ["ScenarioRun", "lowered_switch_interval"]
 
@@ -36,7 +36,10 @@ def lowered_switch_interval() -> Iterator[None]:
 
 
 class ScenarioRun:
-    """Runs one scenario for its seconds. `rounds`, `operations` and `held` tell what happened."""
+    """Runs one scenario for its seconds. `rounds`, `operations` and `held` tell what happened.
+
+    An instance that cannot be made, as others could, is a finding and ends the scenario.
+    """
 
     def __init__(
         self,
@@ -66,7 +69,7 @@ class ScenarioRun:
     def run(self, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
         """Play rounds until the time is up or there is enough; a stuck strand ends the scenario."""
         self._judge.scenario = self.scenario.name
-        crew = Crew(self.scenario, self._noise, time.sleep)
+        crew = Crew(self.scenario, self._noise, time.sleep, self._budget_ms)
         ends = time.monotonic() + seconds
         try:
             with lowered_switch_interval():
@@ -77,6 +80,8 @@ class ScenarioRun:
                         return
         except Stuck as stuck:
             self._report_stuck(crew, stuck)
+        except NotMade as error:
+            self._judge.record("", error.kind, str(error), (), error.where)
         finally:
             crew.dismiss()
 
@@ -103,6 +108,10 @@ class ScenarioRun:
                 self._report_error(member, member.error)
         self._conclude(crew, shared)
 
+    def _budget_ms(self, pending: Recorded) -> int:
+        operation = self._binding.contract.operation(pending.operation)
+        return operation.budget_ms(pending.arguments)
+
     def _known_configuration(self) -> dict[str, int]:
         missing = self._binding.missing
         return {name: value for name, value in self.scenario.configuration.items() if name not in missing}
@@ -110,7 +119,8 @@ class ScenarioRun:
     def _equip(self, member: Member, subject: Subject, shared: SimpleNamespace) -> None:
         member.error = None
         member.shared = shared
-        member.random = Random(f"{self._seed}/{self.scenario.name}/{self.rounds}/{member.name}")
+        seed = f"{self._seed}/{self.scenario.name}/{self.rounds}/{member.name}"
+        member.random, member.noise = Random(seed), Random(f"{seed}/noise")
         member.recorder = Recorder(member.name)
         wrap = member.recorder.wrap if self._record or member.role == "audit" else member.recorder.count
         member.system = SimpleNamespace(**{name: wrap(name, call) for name, call in subject.calls.items()})

@@ -12,7 +12,7 @@ from harness.scenario import Scenario
 from harness.stress.judge import StressJudge
 from harness.stress.noise import Noise
 from harness.stress.runner import ScenarioRun
-from harness.targets.subject import Binding
+from harness.targets.subject import Binding, NotMade
 
 __all__ = ["find_planted_race", "run_stress"]
 
@@ -89,6 +89,8 @@ def _refusal(binding: Binding, scenario: Scenario) -> str:
         binding.create(known)
     except UsageError as error:
         return str(error)
+    except NotMade:  # no refusal but a finding, which the scenario's first round makes
+        return ""
     return ""
 
 

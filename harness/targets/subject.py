@@ -7,21 +7,33 @@ once, and named, so that clauses are skipped visibly and never passed by silence
 
 from __future__ import annotations
 
-import inspect
+import json
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any
 
 from harness.contracts.adapter import Adapter
 from harness.contracts.records import Codec, Contract, Malformed, Operation, Raised
 from harness.control.task import TaskKilled
 from harness.control.virtual import NeedsThreads, WouldBlock
-from harness.findings import UsageError
+from harness.findings import Kind, UsageError
 from harness.targets.locate import innermost_line, told
+from harness.targets.signature import Passing, keywords, passing
 
-__all__ = ["Binding", "Subject"]
+__all__ = ["Binding", "NotMade", "Subject"]
 
 CONFIGURE = "configure"
+
+
+class NotMade(Exception):
+    """An implementation that could be made before, and now cannot: evidence against it, no usage error.
+
+    `kind` is what sort of evidence it is, `where` the innermost line that raised.
+    """
+
+    def __init__(self, message: str, error: BaseException) -> None:
+        super().__init__(message)
+        self.kind = Kind.HANG if isinstance(error, WouldBlock) else Kind.EXCEPTION
+        self.where = innermost_line(error)
 
 
 class Subject:
@@ -56,51 +68,98 @@ class Binding:
         self.missing: dict[str, str] = {}
         self.refused: dict[tuple[str, int], str] = {}
         self._factory = factory
-        self._keywords = _keywords(factory)
+        self._keywords = keywords(factory)
+        self._examined = False
+        self._count = 0
+        self._made: set[frozenset[tuple[str, int]]] = set()
 
     def create(self, configuration: Mapping[str, int], keep: Callable[[Any], None] | None = None) -> Subject:
         """A new instance with these bounds; `keep` is handed every raw answer before it is read.
 
-        Raises UsageError if the factory or its `configure` raises.
+        If the factory or its `configure` raises: UsageError while examining and for bounds that were
+        never accepted, NotMade if they were accepted before.
         """
-        wanted = {
+        try:
+            instance = self._instance(configuration)
+        except (Exception, SystemExit, WouldBlock) as error:
+            shown = ", ".join(f"{name}={value}" for name, value in self._wanted(configuration).items())
+            ended = "never returned" if isinstance(error, WouldBlock) else f"raised {told(error)}"
+            said = f"making an implementation with {shown} {ended}"
+            if self._examined and not self._refuses(configuration):
+                raise NotMade(f"{said}, after {self._count} that were made", error) from error
+            raise UsageError(said) from error
+        return Subject(instance, self._bind(instance, keep))
+
+    def _wanted(self, configuration: Mapping[str, int]) -> dict[str, Any]:
+        """The bounds by their foreign names, in the implementation's units."""
+        return {
             self.adapter.configuration.get(name, name): self.codec.encode(name, value)
             for name, value in configuration.items()
         }
+
+    def _instance(self, configuration: Mapping[str, int]) -> Any:
+        wanted = self._wanted(configuration)
         now = {name: value for name, value in wanted.items() if name in self._keywords}
+        instance = self._factory(**now)
+        configure = self._configure(instance)
+        later = {name: value for name, value in wanted.items() if name in keywords(configure)}
+        if configure is not None and set(later) - set(now):
+            configure(**later)  # also what the factory took: defaults would take its place
+        self._count += 1
+        self._made.add(frozenset(configuration.items()))
+        return instance
+
+    def _refuses(self, configuration: Mapping[str, int]) -> bool:
+        """Whether it is these bounds that cannot be had: never yet, not now, and others can."""
+        if frozenset(configuration.items()) in self._made:
+            return False
         try:
-            instance = self._factory(**now)
-            configure = self._configure(instance)
-            later = {name: value for name, value in wanted.items() if name in _keywords(configure)}
-            if configure is not None and set(later) - set(now):
-                configure(**later)  # also what the factory took: defaults would take its place
-        except (Exception, SystemExit, WouldBlock) as error:
-            shown = ", ".join(f"{name}={value}" for name, value in wanted.items())
-            raise UsageError(f"making an implementation with {shown} raised {told(error)}") from error
-        return Subject(instance, self._bind(instance, keep))
+            self._instance({name: self.contract.configuration[name] for name in configuration})
+        except (Exception, SystemExit, WouldBlock):
+            return False
+        try:
+            self._instance(configuration)
+        except (Exception, SystemExit, WouldBlock):
+            return True
+        return False
 
     def examine(self) -> None:
-        """Make one instance and look at what it offers.
+        """Make the first instances and look at what they offer.
 
-        Raises UsageError when required operations are absent or answers cannot be read at all.
+        Raises UsageError when none can be made, required operations are absent, or answers cannot be
+        read at all.
         """
         self._check_adapter()
         answers: list[Any] = []
         subject = self.create(self.contract.configuration, answers.append)
-        absent = [op.name for op in self.contract.operations if op.required and op.name not in subject.calls]
-        if absent:
-            offered = (
-                ", ".join(name for name in dir(subject.instance) if not name.startswith("_")) or "nothing"
-            )
-            raise UsageError(
-                f"{type(subject.instance).__name__} has no {' and no '.join(absent)} (it offers {offered}); "
-                "map their names under [operations] of an adapter file and pass it with --adapter"
-            )
+        self._check_required(subject)
         for operation in self.contract.operations:
             if operation.name not in subject.calls:
                 self.missing[operation.name] = f"no operation {operation.name}"
         self._examine_configuration(subject)
         self._examine_answers(subject, answers)
+        if self.refused:
+            self.create(
+                self.contract.configuration
+            )  # refused for their own sake, or is it the last one made?
+        self._examined = True
+
+    def _check_required(self, subject: Subject) -> None:
+        """What is mapped must be there, and what the contract cannot do without; raises UsageError."""
+        offered = ", ".join(name for name in dir(subject.instance) if not name.startswith("_")) or "nothing"
+        kind = type(subject.instance).__name__
+        there = {*subject.calls, *([CONFIGURE] if self._configure(subject.instance) else [])}
+        for name, theirs in self.adapter.operations.items():
+            if theirs and name not in there:
+                raise self.adapter.mistake(
+                    f"[operations] {name} = {theirs!r}, and {kind} offers no such operation but {offered}"
+                )
+        absent = [op.name for op in self.contract.operations if op.required and op.name not in subject.calls]
+        if absent:
+            raise UsageError(
+                f"{kind} has no {' and no '.join(absent)} (it offers {offered}); "
+                "map their names under [operations] of an adapter file and pass it with --adapter"
+            )
 
     def _check_adapter(self) -> None:
         """Our side of an adapter's mappings must name something; raises UsageError."""
@@ -117,14 +176,14 @@ class Binding:
             unknown = sorted(used - known)
             if unknown:
                 there_are = ", ".join(sorted(known))
-                raise UsageError(f"adapter: [{table}] has no {unknown[0]!r} to map; there are: {there_are}")
+                raise self.adapter.mistake(f"[{table}] has no {unknown[0]!r} to map; there are: {there_are}")
 
     def _configure(self, instance: Any) -> Callable[..., Any] | None:
         configure = getattr(instance, self.adapter.foreign_operation(CONFIGURE) or CONFIGURE, None)
         return configure if callable(configure) else None
 
     def _examine_configuration(self, subject: Subject) -> None:
-        later = _keywords(self._configure(subject.instance))
+        later = keywords(self._configure(subject.instance))
         for name, values in self.contract.configuration_domains.items():
             foreign = self.adapter.configuration.get(name, name)
             if foreign not in self._keywords and foreign not in later:
@@ -173,15 +232,19 @@ class Binding:
         self, operation: Operation, method: Callable[..., Any], keep: Callable[[Any], None] | None
     ) -> Callable[..., Any]:
         names = [parameter.name for parameter in operation.parameters]
-        order = self._order(operation, method, names)
+        order, by_keyword, _ = self._passing(operation, method, names)
         encode, decode = self.codec.encode, self.codec.decoder(operation.name)
-        plain = order == names == ["job_id"]  # ids go through as they are: the most frequent calls
+        plain = (
+            names == ["job_id"] and order == ("job_id",) and not by_keyword
+        )  # ids go through as they are: the most frequent calls
         picks = [(names.index(name), name) for name in order]
 
         def call(*arguments: Any) -> Any:
             try:
                 if plain:
                     answer = method(arguments[0])
+                elif by_keyword:
+                    answer = method(**{name: encode(name, arguments[index]) for index, name in picks})
                 else:
                     answer = method(*[encode(name, arguments[index]) for index, name in picks])
             except _PASSING:
@@ -195,27 +258,25 @@ class Binding:
 
         return call
 
-    def _leave_out(self, operation: Operation, parameter: str) -> None:
-        self.missing[parameter] = f"{operation.name} takes no {parameter}"
-        self.codec.silence(parameter)
-
-    def _order(self, operation: Operation, method: Callable[..., Any], names: list[str]) -> list[str]:
-        """Which of our parameters the method takes, in its order."""
+    def _passing(self, operation: Operation, method: Callable[..., Any], names: list[str]) -> Passing:
+        """Which of our parameters the method takes, and how."""
+        creates = operation.name == self.contract.creates
         declared = self.adapter.arguments.get(operation.name)
-        if declared is not None:
-            unknown = [name for name in declared if name not in names]
-            if unknown:
-                raise UsageError(
-                    f"adapter: {operation.name} has no parameter {unknown[0]!r}; it has {', '.join(names)}"
-                )
-            if operation.name == self.contract.creates and names[0] not in declared:
-                self._leave_out(operation, names[0])
-            return list(declared)
-        room = _positional(method) if operation.name == self.contract.creates else None
-        if room is not None and room < len(names):
-            self._leave_out(operation, names[0])
-            return names[len(names) - room :]
-        return names
+        for name in declared or ():
+            if name not in names:
+                there_are = ", ".join(names)
+                raise self.adapter.mistake(f"{operation.name} has no parameter {name!r}; it has {there_are}")
+        found = Passing(declared) if declared is not None else passing(method, names, creates)
+        if found.unclear:
+            raise UsageError(
+                f"{self.adapter.foreign_operation(operation.name)} does not show how it takes "
+                f"{' and '.join(names)}: {found.unclear}; an adapter says which it takes, in its order: "
+                f"{operation.name} = {json.dumps(names)} under [arguments]"
+            )
+        if creates and names[0] not in found.order:
+            self.missing[names[0]] = f"{operation.name} takes no {names[0]}"
+            self.codec.silence(names[0])
+        return found
 
 
 _PASSING = (WouldBlock, NeedsThreads, TaskKilled)
@@ -236,51 +297,3 @@ def _read(decode: Callable[[Any], Any], answer: Any) -> Any:
         raise
     except BaseException as error:
         raise Malformed(f"reading the answer raised {told(error)}") from error
-
-
-class _Any(frozenset[str]):
-    """The keywords of a callable that takes any."""
-
-    def __contains__(self, item: object) -> bool:
-        return True
-
-
-def _keywords(function: Callable[..., Any] | None) -> frozenset[str]:
-    """Names that may be passed by keyword; all of them for a `**kwargs`, none if unknowable."""
-    if function is None:
-        return frozenset()
-    plain = getattr(function, "__func__", None)
-    return _keywords_of_plain(plain) if plain is not None else _signature_keywords(function)
-
-
-@lru_cache(maxsize=64)
-def _keywords_of_plain(function: Callable[..., Any]) -> frozenset[str]:
-    return _signature_keywords(function)
-
-
-def _signature_keywords(function: Callable[..., Any]) -> frozenset[str]:
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return frozenset()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return _Any()
-    return frozenset(
-        parameter.name
-        for parameter in parameters
-        if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-    )
-
-
-def _positional(function: Callable[..., Any]) -> int | None:
-    """How many positional arguments a callable takes; None if any number, or unknowable."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
-        return None
-    return sum(
-        parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-        for parameter in parameters
-    )

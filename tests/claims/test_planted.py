@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import NamedTuple
 
 import pytest
@@ -187,7 +188,7 @@ CASES = (
          read(4, 5, "READY", result="result", request="request-b"),
          read(4, 5, "READY", result="result", request="request-a")),
     Case("a wait that ends early", "waits_are_right", "AJT-WAIT-COND",
-         (A,), wait(2, 2 + 2 * MS, PENDING, 5, PENDING), wait(2, 2 + 5 * MS, PENDING, 5, PENDING)),
+         (A,), wait(2, 2 + 2 * MS, PENDING, 50, PENDING), wait(2, 2 + 50 * MS, PENDING, 50, PENDING)),
     Case("an unbounded wait that ends", "waits_are_right", "AJT-WAIT-BUDGET",
          (A, start(2, 3)), wait(2, 4, PENDING, 0, PENDING), wait(2, 4, PENDING, 0, RUNNING)),
     Case("one kept too many", "retention_is_bounded", "AJT-RET-LRU",
@@ -213,6 +214,16 @@ def test_a_planted_breach_is_reported_by_its_own_claim(judged, case):
     """The claim that a breach was written for sees it alone, without help of the others."""
     [claim] = [claim for claim in CLAIMS if claim.__name__ == case.claim]
     assert [case.clause] == judged(history(case, case.breach), [claim], **case.bounds).clauses
+
+
+@pytest.mark.parametrize(
+    ("resolution_s", "waited_ms", "clauses"),
+    [(1e-9, 48, []), (1e-9, 47, ["AJT-WAIT-COND"]), (1 / 64, 33, []), (1 / 64, 32, ["AJT-WAIT-COND"])],
+)
+def test_a_wait_may_seem_short_by_a_tick_of_its_clock(judged, monkeypatch, resolution_s, waited_ms, clauses):
+    """A budget of 50 ms may end 2 ms early, and on a clock that ticks every 15.6 ms so much earlier."""
+    monkeypatch.setattr(time, "get_clock_info", lambda name: SimpleNamespace(resolution=resolution_s))
+    assert clauses == judged([A, wait(2, 2 + waited_ms * MS, PENDING, 50, PENDING)]).clauses
 
 
 def test_every_claim_has_a_planted_breach():

@@ -160,6 +160,12 @@ def test_a_file_that_cannot_be_written_is_told_before_any_stage(gate, option):
     assert (2, "") == (ending.code, ending.out)
 
 
+def test_a_message_of_the_target_does_not_steer_the_terminal(gate, folder):
+    """What a target says when it cannot be imported is shown with its control characters as escapes."""
+    (folder / "loud.py").write_text('raise OSError("\\x1b[2J\\x1b[32mOK")\n')
+    assert r"raised OSError: \x1b[2J\x1b[32mOK (" in told(gate("loud.py:Ledger"))
+
+
 WRONG = {
     "a list where a string belongs": "[exceptions]\nrejected = 3\n",
     "a list of numbers": "[arguments]\nsubmit = [1]\n",

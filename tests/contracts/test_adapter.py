@@ -139,13 +139,6 @@ MISTAKES = [
         "[arguments]\nsubmit = [3]",
         r"\[arguments\]",
     ),
-    pytest.param(
-        "[states]\nCOMPLETED = 'DNOE'",
-        "DNOE",
-        marks=pytest.mark.xfail(
-            reason="nobody compares our side of a mapping with what there is to map", strict=True
-        ),
-    ),
 ]
 
 

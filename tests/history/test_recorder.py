@@ -52,6 +52,18 @@ def test_the_call_in_progress_comes_last_and_is_pending():
     assert all(item.returned is not None for item in recorder.operations())
 
 
+def test_the_call_in_progress_can_be_asked_for_alone():
+    """It is the last of the operations while it lasts, and none otherwise."""
+    recorder = Recorder("client")
+    seen = []
+    assert recorder.pending() is None
+    recorder.wrap("look", lambda: seen.append((recorder.pending(), recorder.operations()[-1])))()
+    [(pending, last)] = seen
+    assert pending is not None
+    assert last == pending
+    assert recorder.pending() is None
+
+
 def test_a_call_that_raises_stays_pending():
     """An exception passes through, and leaves a call that never returned."""
     recorder = Recorder("client")

@@ -13,6 +13,7 @@ from harness.contracts.records import Mutant
 from harness.findings import Kind, StageReport, Verdict
 from harness.gate import conclude
 from harness.report.console import TerminalListener, contract_view, finding_view, gate_view, kill_table
+from harness.report.visible import visible
 
 GATES = ("ok", "violation", "unknown", "advice", "skipped", "covered")
 
@@ -100,6 +101,41 @@ def test_every_kind_of_finding_has_a_heading(gates, shown, kind):
     """The kind comes first, then the clause."""
     finding = type(gates["violation"].findings[0])(kind, "TEA-HOT", "message", "stress")
     assert f"{kind.value} TEA-HOT" == shown(finding_view(finding), 80).splitlines()[0]
+
+
+STEERING = "\x1b[2J\x1b]0;all is well\x07\r\x08\x9b1mOK\x7f\u202eKO\u2028."
+SHOWN = "".join(STEERING.encode("unicode_escape").decode("ascii").split())
+
+
+def test_control_characters_of_an_implementation_are_shown_not_sent(gates, shown):
+    """Whatever an implementation says, and wherever it is repeated, the terminal stays ours."""
+    finding = replace(
+        gates["violation"].findings[0],
+        message=STEERING,
+        where=STEERING,
+        evidence=(STEERING,),
+        program=f"# {STEERING}",
+        reproduce=STEERING,
+    )
+    report = gates["covered"]
+    report = replace(
+        report,
+        request=replace(report.request, target=STEERING),
+        stages=(replace(report.stages[0], findings=(finding,), notes=(STEERING,)),),
+        clauses=(replace(report.clauses[0], verdict=Verdict.UNKNOWN, reason=STEERING),),
+        reasons=(STEERING,),
+        coverage={STEERING: report.coverage["tea/pot.py"]},
+    )
+    text = "".join(shown(gate_view(report, verbose=True), 400).split())
+    assert 10 == text.count(SHOWN.replace(" ", ""))
+    assert {char for char in text if not char.isprintable()} == set()
+
+
+def test_text_that_steers_nothing_is_left_alone():
+    """Letters of any script, joined ones too, line ends and tabs; half a character is none."""
+    kept = "na\u00efve \u05e9\u05dc\u05d5\u05dd \U0001f469\u200d\U0001f52c\n\tindented"
+    assert kept == visible(kept)
+    assert "\\ud800" == visible("\ud800")
 
 
 def console_on(stream, **choices):

@@ -184,6 +184,17 @@ def test_a_thread_that_is_started_late_means_real_time_too(impl):
     assert (report.verdict, report.findings) == (Verdict.OK, ())
 
 
+def test_what_could_not_fail_is_not_counted(run, impl):
+    """Where time does not pass, or an operation is missing, the clauses about it were not checked."""
+    report = run(impl(f"{AT_ONCE}\n    take_result = None"), examples=5)
+    missing = {text.partition(":")[0] for text in report.skipped}
+    assert {"virtual time", "take_result"} <= missing
+    assert any(clause.needs & missing for clause in LEDGER.clauses)
+    decided = {tally.clause for tally in report.tallies}
+    assert [clause.id for clause in LEDGER.clauses if clause.id in decided and clause.needs & missing] == []
+    assert "AJT-RET-LRU" in decided
+
+
 class Stumbling:
     """A machine on which each call takes two milliseconds."""
 

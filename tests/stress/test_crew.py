@@ -262,6 +262,32 @@ def test_parked_strands_are_stuck_sooner(scripted):
     assert (4, ["one-0", "one-1"]) == scripted(parked=lambda beat: beat != 2)
 
 
+def test_a_wait_within_its_budget_is_not_stuck(crew, scripted, monkeypatch):
+    """The beats count from the end of the budget on, for all who may be waiting for that strand."""
+    monkeypatch.setattr(Crew, "_waits_by_right", lambda self, missing: self._back.used <= 20)
+    assert (24, ["one-0", "one-1"]) == scripted()
+    assert (23, ["one-0", "one-1"]) == scripted(parked=lambda beat: True)
+
+
+def test_a_budget_lasts_from_the_call_on(scenario, monkeypatch):
+    """A strand waits by right as long as its call in progress was given, and not once that is over."""
+    clock = [0]
+    monkeypatch.setattr(time, "perf_counter_ns", lambda: clock[0])
+    played = Crew(scenario({"one": (nothing, 2)}), None, time.sleep, lambda call: call.arguments[0])
+    played.dismiss()
+    seen = []
+
+    def look(_):
+        for clock[0] in (29_999_999, 30_000_000):
+            seen.append((played._waits_by_right({0, 1}), played._waits_by_right({0})))
+
+    recorder = played.members[1].recorder = Recorder("one-1")
+    call = recorder.wrap("wait", look)
+    call(30)
+    assert [(True, False), (False, False)] == seen
+    assert not played._waits_by_right({0, 1})
+
+
 def test_progress_is_made_by_calls(crew):
     """It is counted per strand that is still out, and by what has returned."""
     played = crew({"one": (nothing, 2)})

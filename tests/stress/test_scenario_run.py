@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import reference
+from harness.contracts.ledger.values import JobState
 from harness.findings import Kind
 from harness.scenario import Scenario
 from harness.stress import crew as crew_module
+from harness.stress.noise import Noise
 from harness.stress.runner import ScenarioRun
 from reference.ledger import Ledger
 
@@ -67,6 +72,32 @@ def played(scenario, bound, judge):
         return run
 
     return play
+
+
+def test_noise_leaves_a_strands_draws_alone(scenario, bound, judge):
+    """What a role draws follows from the seed, the round and the strand, whether or not there is noise."""
+    drawn = {}
+
+    def draw(strand):
+        finish(strand)
+        drawn.setdefault(strand.index, []).append(strand.random.random())
+
+    made = scenario({"one": (draw, 2)}, setup=one_job, noise=0.5)
+    for noise in (None, Noise([Path(folder) for folder in reference.__path__])):
+        run = ScenarioRun(made, bound(), judge, seed=1, noise=noise)
+        run.run(60.0, lambda run=run: run.rounds == 2)
+    first, second = drawn.values()
+    assert (first[:2], second[:2]) == (first[2:], second[2:])
+    assert len({*first, *second}) == 4
+
+
+def test_a_long_wait_that_nobody_ends_is_no_hang(played, judge, monkeypatch):
+    """A wait is left alone for as long as its budget lasts, however soon blocked strands count as stuck."""
+    monkeypatch.setattr(crew_module, "_BEAT_S", 0.005)
+    monkeypatch.setattr(crew_module, "_BEATS_TO_STUCK", 10_000)
+    monkeypatch.setattr(crew_module, "_BEATS_PARKED", 5)
+    played({"one": (lambda strand: strand.system.wait(strand.shared.jobs[0], JobState.PENDING, 500), 2)})
+    assert () == judge.findings()
 
 
 def test_claims_see_the_history_of_all_strands(played, judge):

@@ -9,7 +9,7 @@ import pytest
 
 import reference
 from harness.contracts.ledger import LEDGER
-from harness.findings import Verdict
+from harness.findings import Kind, Verdict
 from harness.stages import StageJob
 from harness.stress.stage import find_planted_race, run_stress
 from reference.ledger import Ledger
@@ -36,6 +36,18 @@ class HidesIds(Ledger):
 
     def submit(self, request_id, payload):
         return super().submit(request_id, payload)._replace(job_id=None)
+
+
+class Leaking(Ledger):
+    """A ledger that can be made sixty times."""
+
+    made = 0
+
+    def __init__(self, **bounds):
+        super().__init__(**bounds)
+        Leaking.made += 1
+        if Leaking.made > 60:
+            raise OSError("too many open files")
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +87,20 @@ def test_the_report_counts_rounds_and_operations(report, progress):
     assert (report.executions, report.operations) == progress[-1]
     assert len(SCENARIOS) <= len(progress)
     assert sorted(progress) == progress
+
+
+def test_an_implementation_that_cannot_be_made_any_more_is_a_finding(bound):
+    """It ends the scenario in which it happens and those that follow, which are not taken for refused."""
+    report = run_stress(JOB, bound(Leaking), SCENARIOS, [], lambda *counts: None)
+    [finding] = report.findings
+    assert (Verdict.VIOLATION, (), Kind.EXCEPTION, "") == (
+        report.verdict,
+        report.skipped,
+        finding.kind,
+        finding.clause,
+    )
+    assert "raised OSError: too many open files" in finding.message
+    assert report.executions + 20 <= 60
 
 
 def test_what_a_target_cannot_do_is_skipped_by_name(bound):

@@ -11,6 +11,7 @@ from harness.contracts.ledger.model import LedgerState
 from harness.contracts.ledger.operations import CONFIGURATION, CONFIGURATION_DOMAINS, OPERATIONS
 from harness.contracts.ledger.rulings import LedgerModel
 from harness.contracts.ledger.saboteurs import SABOTEURS
+from harness.contracts.ledger.values import JobId
 from harness.contracts.records import Call, Contract
 
 __all__ = ["LEDGER"]
@@ -25,6 +26,10 @@ def _time_steps(configuration: Mapping[str, int]) -> tuple[int, ...]:
 def _last_calls(state: LedgerState) -> tuple[Call, ...]:
     """Unbounded waits on jobs that nobody will end."""
     return tuple(Call("wait", (job.id, job.state, 0)) for job in state.jobs if not job.state.terminal)
+
+
+def _live(state: LedgerState) -> tuple[JobId, ...]:
+    return tuple(job.id for job in state.jobs if not job.state.terminal)
 
 
 LEDGER = Contract(
@@ -46,4 +51,5 @@ LEDGER = Contract(
     time_steps=_time_steps,
     last_calls=_last_calls,
     saboteurs=SABOTEURS,
+    live=_live,
 )

@@ -69,7 +69,7 @@ OPERATIONS = (
     ),
     Operation("transition_running", (_JOB,), weight=2),
     Operation(
-        "finish", (_JOB, Parameter("result", Domain("fresh", prefix="result"))), required=True, weight=3
+        "finish", (_JOB, Parameter("result", Domain("fresh", prefix="result"))), required=True, weight=6
     ),
     Operation("fail", (_JOB, _ERROR), weight=2),
     Operation("timeout", (_JOB, _ERROR), weight=2),
@@ -84,6 +84,7 @@ OPERATIONS = (
         ),
         stable="AJT-SNAPSHOT",
         parks="AJT-NOTIFY-INSIDE",
+        budget="timeout_ms",
     ),
     Operation("take_result", (_JOB,)),
     Operation("queue_depth", ()),
@@ -93,7 +94,7 @@ CONFIGURATION = {"max_queue": 16, "job_ttl_ms": 300_000, "max_completed": 100}
 """Defaults of the source, in its units."""
 
 CONFIGURATION_DOMAINS = {
-    "max_queue": (2, 1, 3, 4, 2, 3, 8, 0, -1),
+    "max_queue": (2, 1, 3, 4, 2, 3, 8, 4, 3, 2, 3, 0, -1),
     "job_ttl_ms": (80, 300_000, 5, 0),
     "max_completed": (2, 1, 0, 3, 100),
 }
