@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from benchmarks import gates, recording, steps
+from benchmarks import gates, recording, reduction, replay, sctbench, steps, variants
 
 __all__ = ["main"]
 
@@ -13,6 +13,10 @@ BENCHMARKS = {
     "recording": recording.measure,
     "gate": gates.measure,
     "steps": steps.measure,
+    "variants": variants.measure,
+    "sctbench": sctbench.measure,
+    "reduction": reduction.measure,
+    "replay": replay.measure,
 }
 
 

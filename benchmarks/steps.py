@@ -13,8 +13,8 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.programs import counter
-from harness.explore.explorer import run_batch
 from harness.explore.exploration import Effort
+from harness.explore.explorer import run_batch
 from harness.explore.laboratory import ProgramLaboratory
 
 __all__ = ["measure"]

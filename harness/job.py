@@ -20,7 +20,8 @@ class StageJob:
     `examples` is the number of generated programs, `executions` that of controlled executions per
     scenario, `seeds` the folder of kept schedules (empty for none), `pace` the factor on
     every scenario's seconds, `scenarios` the names to run (all if empty), `counts` the strands per
-    role. `remember` is whether Hypothesis' database is used. `coverage` is a data file to measure the implementation into, empty
+    role. `remember` is whether Hypothesis' database is used. `coverage` is a data file to measure the
+    implementation into, empty
     for none. `adapter_file` and `budget` are as the user wrote them, for commands that reproduce a
     finding.
     """

@@ -19,7 +19,8 @@ Operation = tuple[str, Any, Any]
 """What a task does next: kind, resource or owner, key.
 
 Kinds: start, spawn, finish, acquire, try, release, yield, time (reads the clock), timer (sets a
-deadline), fire (lets one pass), expired (its wait is over), read, write. `try` is whatever looks at a resource without waiting for it.
+deadline), fire (lets one pass), expired (its wait is over), read, write. `try` is whatever looks at a
+resource without waiting for it.
 """
 
 
