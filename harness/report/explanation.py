@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.control.failures import Failure, FailureKind
@@ -11,10 +12,12 @@ from harness.control.trace import Step
 __all__ = ["explained", "place_of", "steps_that_matter"]
 
 _ACCESSES = ("read", "write")
+ANY = "*"
 
 
 def explained(failure: Failure, steps: Sequence[Step]) -> str:
     """What went wrong, in one sentence."""
+    steps = _by_place(steps)
     if failure.kind in (FailureKind.DEADLOCK, FailureKind.LOST_WAKEUP):
         return _stuck(failure)
     return _lost_update(steps) or _stale_read(steps) or _early_timeout(steps) or _interfered(steps)
@@ -30,6 +33,7 @@ def steps_that_matter(steps: Sequence[Step]) -> list[Step]:
     about = {name for step in steps if not step.default for name in (step.task, step.at.task)} - {"main"}
     if len(about) > 1:
         steps = [step for step in steps if step.task in about or step.kind == "fire"]
+    steps = _by_place(steps)
     users: dict[tuple[int, str], set[str]] = {}
     writers: set[tuple[int, str]] = set()
     for step in steps:
@@ -45,6 +49,12 @@ def steps_that_matter(steps: Sequence[Step]) -> list[Step]:
         if step.kind == "fire"
         or (step.file and step.kind != "release" and (_what(step) in shared or step.preempts))
     ]
+
+
+def _by_place(steps: Sequence[Step]) -> list[Step]:
+    """Accesses to a container that is also used as a whole are told as accesses to all of it."""
+    whole = {step.resource for step in steps if step.key == ANY}
+    return [replace(step, key=ANY) if step.resource in whole else step for step in steps]
 
 
 def _what(step: Step) -> tuple[int, str]:

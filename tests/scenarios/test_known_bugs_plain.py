@@ -212,7 +212,7 @@ def test_a_bad_order_is_told(name):
 
 @pytest.mark.parametrize("name", sorted(BAD_ORDERS.keys() - {"token_ring"}))
 def test_the_twin_survives_the_bad_order(name):
-    """What showed the bug shows nothing in the twin. (The ring's twin waits for a better order.)"""
+    """What showed the bug shows nothing in the twin (the ring's twin would wait for a better order)."""
     play(BUGS[name].repaired, BAD_ORDERS[name])
 
 
