@@ -242,6 +242,44 @@ def certify(
 
 
 @cli.command()
+@click.argument("test", metavar="FILE::TEST")
+@click.option(
+    "--executions", type=click.IntRange(1), default=100_000, show_default=True, help="At most so many."
+)
+@click.option("--seconds", type=click.FloatRange(0.1), help="At most so long.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option("--seed", default="0", show_default=True, help="As of 'harness gate'.")
+@click.option("--strategy", default="portfolio", show_default=True, help="How to choose schedules.")
+@click.option("--instrument", multiple=True, metavar="PACKAGE", help="Import this privately too; repeatable.")
+@click.option(
+    "--seeds", default=DEFAULT_FOLDER, show_default=True, metavar="FOLDER", help="Where failures are kept."
+)
+def explore(
+    test: str,
+    executions: int,
+    seconds: float | None,
+    jobs: int,
+    seed: str,
+    strategy: str,
+    instrument: tuple[str, ...],
+    seeds: str,
+) -> None:
+    """Explore one test for longer than its own budget says: path/to/test_file.py::test_name."""
+    from harness.campaign import explore_test
+    from harness.explore.exploration import Effort
+
+    effort = Effort(
+        executions=executions,
+        seconds=seconds,
+        seed=parse_seed(seed),
+        strategy=strategy,
+        jobs=jobs,
+        instrument=instrument,
+    )
+    sys.exit(explore_test(test, effort, seeds, _console()).exit_code)
+
+
+@cli.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--trace", is_flag=True, help="Print every step.")
 @click.option("--pdb", "debug", is_flag=True, help="Stop in the debugger where a task fails.")

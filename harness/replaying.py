@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import inspect
 import pdb  # noqa: T100  it is what --pdb is for
-import sys
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from harness.contracts import contract_named
 from harness.contracts.adapter import Adapter
@@ -18,6 +13,7 @@ from harness.control.runtime import Ended
 from harness.control.trace import Step, TraceRecorder
 from harness.explore.exploration import Found
 from harness.explore.laboratory import Laboratory, ProgramLaboratory
+from harness.explore.naming import test_named
 from harness.explore.scenarios import ScenarioLaboratory
 from harness.findings import UsageError, Verdict
 from harness.report.interleaving import interleaving_text, trace_lines
@@ -81,7 +77,7 @@ def _laboratory(path: Path, seed: Seed) -> Laboratory:
     fields = seed.fields
     if "test" in fields:
         instrument = tuple(fields.get("instrument", "").split())
-        return ProgramLaboratory(_test_named(path, fields["test"]), instrument=instrument)
+        return ProgramLaboratory(test_named(fields["test"], str(path)), instrument=instrument)
     for name in ("target", "contract", "scenario"):
         if name not in fields:
             raise UsageError(f"{path}: this seed says neither a test nor a {name}, so nothing can be run")
@@ -97,32 +93,6 @@ def _laboratory(path: Path, seed: Seed) -> Laboratory:
     adapter = Adapter.load(Path(fields["adapter"])) if fields.get("adapter") else Adapter()
     number = int(fields.get("seed", "0") or 0)
     return ScenarioLaboratory(scenario, Target.parse(fields["target"]), contract, adapter, seed=number)
-
-
-def _test_named(path: Path, identity: str) -> Callable[[], Any]:
-    """The explored test that a seed is for; raises UsageError if it is gone."""
-    file, separator, name = identity.partition("::")
-    source = Path(file)
-    if not separator or not source.is_file():
-        raise UsageError(
-            f"{path}: its test is {identity}, and there is no such file below {Path.cwd()}; "
-            "replay from the folder in which the tests are run"
-        )
-    for folder in (str(source.resolve().parent), str(Path.cwd())):
-        if folder not in sys.path:
-            sys.path.insert(0, folder)
-    spec = importlib.util.spec_from_file_location(source.stem, source)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[source.stem] = module
-    spec.loader.exec_module(module)
-    test: Any = module
-    for part in name.split("."):
-        test = getattr(test, part, None)
-    if test is None:
-        raise UsageError(f"{path}: its test {name} is no longer in {file}")
-    return inspect.unwrap(test)  # type: ignore[no-any-return]
 
 
 def _debugged(error: BaseException) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from harness.control.where import origin, where, where_of_error
+from harness.control.where import origin, source_of_error, where, where_of_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,18 +67,21 @@ class Failure:
 def raised(moment: Moment, task: Task, error: BaseException, kind: str = "") -> Failure:
     """The failure of a task whose function raised; a failed check or invariant is one of the claims."""
     claim = kind == "invariant" or (isinstance(error, AssertionError) and not moment.exploring)
-    text = str(error)
+    text = str(error) or (source_of_error(error) if isinstance(error, AssertionError) else "")
     return Failure(
         kind=FailureKind.INVARIANT if claim else FailureKind.EXCEPTION,
-        message=text
-        if claim and text
-        else f"{type(error).__name__}: {text}"
-        if text
-        else type(error).__name__,
+        message=_told(error, text),
         task=task.name,
         error_type=getattr(error, "kind_of_failure", type(error).__name__),
         where=where_of_error(error),
     )
+
+
+def _told(error: BaseException, text: str) -> str:
+    name = type(error).__name__
+    if not text:
+        return name
+    return text if isinstance(error, AssertionError) else f"{name}: {text}"
 
 
 def deadlock(moment: Moment, stuck: Sequence[Task]) -> Failure:

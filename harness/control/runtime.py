@@ -25,7 +25,8 @@ class Ended:
     """How one execution ended.
 
     `cut` if its step bound was reached; then it says nothing. `pruned` if the strategy knew what would
-    follow. `racing` counts the steps at which at least two tasks were runnable.
+    follow; `fair` if choices were fair late in it, whatever the strategy said. `racing` counts the
+    steps at which at least two tasks were runnable.
     """
 
     steps: int
@@ -34,6 +35,7 @@ class Ended:
     failure: Failure | None
     cut: bool
     pruned: bool
+    fair: bool
     tasks: int
 
 
@@ -68,6 +70,7 @@ class Runtime(Moment):
             failure=self.failure,
             cut=self._cut,
             pruned=self._pruned,
+            fair=self.step > self._fair_from,
             tasks=len(self.tasks),
         )
 

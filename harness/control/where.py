@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 import sysconfig
@@ -18,6 +19,7 @@ __all__ = [
     "named",
     "origin",
     "shown",
+    "source_of_error",
     "where",
     "where_of_error",
 ]
@@ -79,6 +81,15 @@ def where_of_error(error: BaseException) -> str:
         if not is_foreign(frame.f_code.co_filename):
             place = shown(frame.f_code, line)
     return place
+
+
+def source_of_error(error: BaseException) -> str:
+    """The source line of the code under test that raised, for an assertion without words of its own."""
+    line = ""
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        if not is_foreign(frame.f_code.co_filename):
+            line = linecache.getline(frame.f_code.co_filename, number).strip()
+    return line
 
 
 def origin(resource: Any, task: Any) -> str:

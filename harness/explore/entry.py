@@ -56,6 +56,7 @@ def explore(
     seed: int = 0,
     strategy: str = "portfolio",
     racing_start: bool = False,
+    jobs: int = 1,
     instrument: Iterable[str] = (),
     seeds: str | Path | None = DEFAULT_FOLDER,
 ) -> Any:
@@ -64,7 +65,8 @@ def explore(
     As a decorator, with or without options, `subject` is the test; it runs as a whole, and whatever
     threads it starts are controlled. Called with `tasks`, `subject` is the setup: it makes the state that
     each task, `check` and `invariant` (checked after every step) are called with. `executions`,
-    `seconds` and `steps` (per execution) are the budget; `seeds` is where failing schedules are kept, None
+    `seconds` and `steps` (per execution) are the budget, `jobs` the processes that spend it; `seeds` is
+    where failing schedules are kept, None
     for nowhere; `instrument` names packages that are neither yours nor installed ones but are under test.
 
     Returns the `Exploration` when called with tasks. Raises `Violated`, `Undecided` and UsageError.
@@ -77,6 +79,7 @@ def explore(
         seed=seed,
         strategy=strategy,
         racing_start=racing_start,
+        jobs=jobs,
         every_step=invariant is not None,
         instrument=tuple(instrument),
     )

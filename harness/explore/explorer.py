@@ -21,6 +21,7 @@ from harness.control.trace import TraceRecorder
 from harness.control.watchdog import Watchdog
 from harness.explore.exploration import Coverage, Effort, Exploration, Found
 from harness.explore.laboratory import Laboratory, ProgramLaboratory
+from harness.explore.processes import batches_by_processes, can_fork
 from harness.explore.program import Program
 from harness.findings import Verdict
 from harness.seeds.schedule import deviations_of
@@ -50,8 +51,9 @@ class Batch:
     racing: int = 0
     points: int = 0
     cut: int = 0
+    fair: int = 0
     complete: bool = False
-    bound: int | None = None
+    through: bool = False
     schedules: set[int] = field(default_factory=set)
     failed: Ended | None = None
     early: bool = True
@@ -80,10 +82,12 @@ def laboratory_for(program: Program | Callable[[], Any], effort: Effort) -> Labo
 
 def explored_in(laboratory: Laboratory, effort: Effort, report: Progress) -> Exploration:
     """As `explored`, in a laboratory that is there already."""
+    if effort.jobs > 1 and effort.strategy not in SEARCHES and can_fork():
+        return _explored_by_processes(laboratory, effort, report)
     began = time.perf_counter()
     total = Batch()
     number = 0
-    while total.executions < effort.executions and not total.complete:
+    while total.executions < effort.executions and not total.through:
         size = effort.executions - total.executions
         if effort.strategy not in SEARCHES:
             size = min(BATCH, size)
@@ -98,6 +102,31 @@ def explored_in(laboratory: Laboratory, effort: Effort, report: Progress) -> Exp
             found = show(laboratory, batch, before + batch.executions, effort.shrink)
             return _outcome(total, found, effort, time.perf_counter() - began)
         number += 1
+    return _outcome(total, None, effort, time.perf_counter() - began)
+
+
+def _explored_by_processes(laboratory: Laboratory, effort: Effort, report: Progress) -> Exploration:
+    """As `explored_in`, over several processes."""
+    began = time.perf_counter()
+    whole, rest = divmod(effort.executions, BATCH)
+    sizes = [BATCH] * whole + ([rest] if rest else [])
+    heard = Batch()
+
+    def run(number: int, left: float | None) -> Batch:
+        return run_batch(laboratory, effort, number, sizes[number], left, lambda done, steps: None)
+
+    def hear(number: int, batch: Batch) -> None:
+        _add(heard, batch)
+        report(heard.executions, heard.steps, len(heard.schedules))
+
+    batches = batches_by_processes(run, len(sizes), effort.jobs, effort.seconds, hear)
+    total = Batch()
+    for batch in batches.values():
+        before = total.executions
+        _add(total, batch)
+        if batch.failed is not None:
+            found = show(laboratory, batch, before + batch.executions, effort.shrink)
+            return _outcome(total, found, effort, time.perf_counter() - began)
     return _outcome(total, None, effort, time.perf_counter() - began)
 
 
@@ -122,6 +151,7 @@ def run_batch(
             batch.racing += last.racing
             batch.points += max(0, last.steps - last.tasks)
             batch.cut += last.cut
+            batch.fair += last.fair
             if len(batch.schedules) < _REMEMBERED_SCHEDULES:
                 batch.schedules.add(hash(last.decisions))
             if last.cut and batch.cut <= _LOOKED_INTO:
@@ -133,7 +163,8 @@ def run_batch(
                 return batch
             if deadline is not None and time.perf_counter() > deadline:
                 return batch
-    batch.complete = getattr(strategy, "complete", False)
+    batch.complete = getattr(strategy, "complete", False) and not batch.fair
+    batch.through = getattr(strategy, "complete", False)
     return batch
 
 
@@ -210,7 +241,7 @@ def _outcome(total: Batch, found: Found | None, effort: Effort, seconds: float) 
         else Coverage.EXHAUSTED
         if total.complete
         else Coverage.BOUNDED
-        if total.bound is not None
+        if total.through
         else Coverage.BUDGET
     )
     reasons: list[str] = []
@@ -257,7 +288,9 @@ def _add(total: Batch, batch: Batch) -> None:
     total.racing += batch.racing
     total.points += batch.points
     total.cut += batch.cut
+    total.fair += batch.fair
     total.complete = batch.complete
+    total.through = batch.through
     if len(total.schedules) < _REMEMBERED_SCHEDULES:
         total.schedules |= batch.schedules
 
