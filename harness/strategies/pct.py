@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from harness.control.runtime import Ended
     from harness.control.scheduling import Moment
     from harness.control.task import Task
+    from harness.strategies.suspects import Suspects
 
 __all__ = ["PCT"]
 
@@ -26,12 +27,16 @@ _FIRST = 8  # so many executions are looked at one by one, later ones from time 
 
 
 class PCT:
-    """Priorities with up to `depth` - 1 change points."""
+    """Priorities with up to `depth` - 1 change points.
+
+    Where `suspects` know better, a change point waits for one that is worth it.
+    """
 
     sees_all = False
     follows = False
 
-    def __init__(self, seed: int, depth: int = 4, length: int = 0) -> None:
+    def __init__(self, seed: int, depth: int = 4, length: int = 0, suspects: Suspects | None = None) -> None:
+        self._suspects = suspects
         self._uniform = Random(seed).random
         self._depth = depth
         self._lengths: list[int] = []
@@ -67,13 +72,16 @@ class PCT:
                 best, highest = task, priorities[task.id]
         points = self._points
         spins = moment.current is not None and best is moment.current and best.pending[0] == "yield"
-        if spins or (points and moment.racing >= points[-1]):
+        due = bool(points) and moment.racing >= points[-1]
+        if due and best is moment.current and self._suspects is not None:
+            due = self._suspects.worth(best.pending)
+        if spins or due:
             while points and moment.racing >= points[-1]:
                 points.pop()
             self._lowest -= 1.0
             priorities[best.id] = self._lowest
             best = max(moment.runnable, key=lambda task: priorities[task.id])
-        moment.hold(points[-1] - moment.racing - 1 if points else _FOR_EVER, priorities)
+        moment.hold(max(0, points[-1] - moment.racing - 1) if points else _FOR_EVER, priorities)
         return best
 
     def draw(self, bound: int) -> int:

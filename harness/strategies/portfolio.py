@@ -1,6 +1,7 @@
 """The default: several strategies take turns, for no single one finds everything.
 
-One round of turns: random walk, PCT, POS, URW, PCT. Each keeps what it learnt from its own turns.
+One round of turns: random walk, PCT, POS, PCT, URW, PCT. Each keeps what it learnt from its own turns; POS,
+which sees every operation, also learns for PCT which points are worth a preemption.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from harness.strategies.pct import PCT
 from harness.strategies.pos import POS
 from harness.strategies.protocol import derived
 from harness.strategies.random_walk import RandomWalk
+from harness.strategies.suspects import Suspects
 from harness.strategies.urw import URW
 
 if TYPE_CHECKING:
@@ -30,11 +32,13 @@ class Portfolio:
     early_timeouts = True
 
     def __init__(self, seed: int) -> None:
-        pct = PCT(derived(seed, 1))
+        suspects = Suspects()
+        pct = PCT(derived(seed, 1), suspects=suspects)
         self._turns: tuple[Strategy, ...] = (
             RandomWalk(derived(seed, 0)),
             pct,
-            POS(derived(seed, 2)),
+            POS(derived(seed, 2), suspects),
+            pct,
             URW(derived(seed, 3)),
             pct,
         )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from harness.control.runtime import Ended
     from harness.control.scheduling import Moment
     from harness.control.task import Task
+    from harness.strategies.suspects import Suspects
 
 __all__ = ["POS"]
 
@@ -26,7 +27,8 @@ class POS:
     sees_all = True
     follows = False
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, suspects: Suspects | None = None) -> None:
+        self._suspects = suspects
         self._uniform = Random(seed).random
         self._priorities: dict[int, float] = {}
         self.early_timeouts = True
@@ -34,6 +36,8 @@ class POS:
     def begin(self, last: Ended | None) -> bool:
         """Forget all priorities."""
         self._priorities.clear()
+        if self._suspects is not None:
+            self._suspects.begin()
         self.early_timeouts = self._uniform() < 0.5
         return True
 
@@ -55,6 +59,8 @@ class POS:
         for task in moment.runnable:
             if task is best or dependent(task.pending, best.pending):
                 priorities.pop(task.id, None)
+        if self._suspects is not None:
+            self._suspects.executed(best, moment)
         return best
 
     def draw(self, bound: int) -> int:
