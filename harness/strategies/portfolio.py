@@ -1,13 +1,14 @@
 """The default: several strategies take turns, for no single one finds everything.
 
-One round of turns: random walk, PCT, POS, PCT, URW, PCT. Each keeps what it learnt from its own turns; POS,
-which sees every operation, also learns for PCT which points are worth a preemption.
+One round of turns: random walk, PCT, POS, focused PCT, URW, focused PCT. Each keeps what it learnt from its
+own turns; POS, which sees every operation, also learns which points are worth a preemption.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from harness.strategies.focused import FocusedPCT
 from harness.strategies.pct import PCT
 from harness.strategies.pos import POS
 from harness.strategies.protocol import derived
@@ -34,13 +35,14 @@ class Portfolio:
     def __init__(self, seed: int) -> None:
         suspects = Suspects()
         pct = PCT(derived(seed, 1), suspects=suspects)
+        focused = FocusedPCT(derived(seed, 4), suspects)
         self._turns: tuple[Strategy, ...] = (
             RandomWalk(derived(seed, 0)),
             pct,
             POS(derived(seed, 2), suspects),
-            pct,
+            focused,
             URW(derived(seed, 3)),
-            pct,
+            focused,
         )
         self._turn = -1
         self.present: Strategy = self._turns[0]
