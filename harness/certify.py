@@ -61,12 +61,15 @@ def certify(
     )
     kills: dict[str, Kill] = {}
     ordered = tuple(mutants)
-    with ThreadPoolExecutor(jobs) as pool:
+    pool = ThreadPoolExecutor(jobs)
+    try:
         running = [pool.submit(_try, replace(request, target=mutant.target), mutant) for mutant in ordered]
         for done in as_completed(running):
             kill = done.result()
             kills[kill.mutant.name] = kill
             heard(kill)
+    finally:  # also when interrupted: what has not begun is not waited for
+        pool.shutdown(wait=True, cancel_futures=True)
     return [kills[mutant.name] for mutant in ordered]
 
 

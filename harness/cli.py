@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,8 @@ from harness.seeds.store import DEFAULT_FOLDER
 __all__ = ["main"]
 
 _NARROWEST = 80
+_MOST_STRANDS = 500
+_LONGEST_S = 7 * 24 * 3600
 
 
 def _console(stderr: bool = False) -> Console:
@@ -42,8 +47,8 @@ def _counts(texts: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     counts = []
     for text in texts:
         name, _, number = text.partition("=")
-        if not name or not (number.isascii() and number.isdigit()) or int(number) < 1:
-            raise UsageError(f"--count {text!r} is not ROLE=NUMBER, with a number of at least 1")
+        if not name or not (number.isascii() and number.isdigit()) or not 1 <= int(number) <= _MOST_STRANDS:
+            raise UsageError(f"--count {text!r} is not ROLE=NUMBER, with a number from 1 to {_MOST_STRANDS}")
         counts.append((name, int(number)))
     return tuple(counts)
 
@@ -104,7 +109,7 @@ def cli() -> None:
 @click.option(
     "--duration",
     "soak_seconds",
-    type=click.FloatRange(0.1),
+    type=click.FloatRange(0.1, _LONGEST_S),
     help="Seconds of each soak.  [default: by budget]",
 )
 @click.option("--fail-fast", is_flag=True, help="Stop at the first finding, unshrunk.")
@@ -143,6 +148,8 @@ def gate(
     verbose: bool,
 ) -> None:
     """Hold TARGET against a contract: package.module:factory or path/to/file.py:factory."""
+    if soak_seconds is not None and isnan(soak_seconds):
+        raise UsageError("--duration nan is no number of seconds")
     request = GateRequest(
         target=target,
         contract=contract,
@@ -313,8 +320,18 @@ def _heard(console: Console, total: int) -> Callable[[Any], None]:
     return heard
 
 
+def _ended(number: int, frame: object) -> None:
+    sys.exit(128 + number)
+
+
 def main() -> None:
     """Entry point of the `harness` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names and messages of targets may hold anything
+            stream.reconfigure(errors="backslashreplace")
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):  # leave as when interrupted, so that nothing stays behind
+            signal.signal(getattr(signal, name), _ended)
     try:
         cli.main(standalone_mode=False)
     except UsageError as error:

@@ -72,7 +72,9 @@ def _in_its_time(job: StageJob, run: Callable[[Surroundings], StageReport]) -> S
     target, contract = Target.parse(job.target), contract_named(job.contract)
     adapter = Adapter.from_tables(job.adapter, job.adapter_file)
     try:
-        return run(Surroundings.of(target, contract, adapter))
+        surroundings = Surroundings.of(target, contract, adapter)
+        with surroundings.in_virtual_time():
+            return run(surroundings)
     except NeedsThreads as error:
         return run(Surroundings.in_real_time(target, contract, adapter, str(error)))
 

@@ -234,9 +234,9 @@ RACES = (
     ),
     _race(
         "start heard",
-        "a parked waiter hears that its job was started",
+        "every parked waiter hears that its job was started",
         "AJT-NOTIFY-INSIDE",
-        Role("waiter", _wait_pending, 1),
+        Role("waiter", _wait_pending, 2),
         Role("runner", _start_parked),
         needs=("wait", "transition_running"),
         seconds=0.2,

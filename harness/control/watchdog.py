@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import linecache
 import signal
-import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from harness.control.runtime import Runtime
 from harness.control.where import innermost, shown
 from harness.findings import HarnessError
 
-__all__ = ["Watchdog"]
+if TYPE_CHECKING:
+    from harness.control.runtime import Runtime
+
+__all__ = ["Guard", "Watchdog"]
 
 _LOOK_S = 0.2
 _BLOCKED_LOOKS = 4  # without a point, and without using the processor
@@ -29,14 +31,25 @@ _IDLE_S = 0.02
 _SIGNAL = getattr(signal, "SIGURG", None)  # ignored by default, so a late one harms nobody
 
 
-class Watchdog:
-    """Watches one runtime while the block lasts; does nothing where signals cannot reach it."""
+class Guard:
+    """Watches whether `beats` changes while the block lasts; `stuck` is called in the watched thread if not.
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    `blocked_looks` and `busy_looks`: after how many looks without a beat, 0.2 s apart, a thread that uses no
+    processor, or one that does, counts as stuck. Does nothing where signals cannot reach the thread.
+    """
+
+    def __init__(
+        self,
+        beats: Callable[[], int],
+        stuck: Callable[[FrameType | None, bool], None],
+        blocked_looks: int,
+        busy_looks: int,
+    ) -> None:
+        self._beats, self._stuck = beats, stuck
+        self._blocked_looks, self._busy_looks = blocked_looks, busy_looks
         self._over = threading.Event()
         self._ident = threading.get_ident()
-        self._error: HarnessError | None = None
+        self._blocked: bool | None = None
         self._before: Any = None
         self._thread: threading.Thread | None = None
 
@@ -57,27 +70,44 @@ class Watchdog:
         clock = time.pthread_getcpuclockid(self._ident)
         seen, spent, still, busy = -1, 0.0, 0, 0
         while not self._over.wait(_LOOK_S):
-            runtime = self._runtime
-            progress = runtime.beats
+            progress = self._beats()
             now = time.clock_gettime(clock)
-            if progress != seen or not runtime.executing:
+            if progress != seen:
                 seen, still, busy = progress, 0, 0
             elif now - spent < _IDLE_S:
                 still += 1
             else:
                 busy += 1
             spent = now
-            if still >= _BLOCKED_LOOKS or busy >= _BUSY_LOOKS:
-                frame = sys._current_frames().get(self._ident)  # noqa: SLF001
-                self._error = HarnessError(_told(runtime, frame, still >= _BLOCKED_LOOKS))
+            if still >= self._blocked_looks or busy >= self._busy_looks:
+                self._blocked = still >= self._blocked_looks
                 with suppress(ProcessLookupError):
                     signal.pthread_kill(self._ident, _SIGNAL)  # type: ignore[arg-type]
                 still = busy = 0
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        error, self._error = self._error, None
-        if error is not None and self._runtime.executing:
-            self._runtime.interrupt(error)
+        blocked, self._blocked = self._blocked, None
+        if blocked is not None:
+            self._stuck(frame, blocked)
+
+
+class Watchdog(Guard):
+    """Watches one runtime."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._idle = 0
+        super().__init__(self._beat, self._end, _BLOCKED_LOOKS, _BUSY_LOOKS)
+
+    def _beat(self) -> int:
+        if not self._runtime.executing:  # nothing to watch between executions
+            self._idle -= 1
+            return self._idle
+        return self._runtime.beats
+
+    def _end(self, frame: FrameType | None, blocked: bool) -> None:
+        if self._runtime.executing:
+            self._runtime.interrupt(HarnessError(_told(self._runtime, frame, blocked)))
 
 
 def _told(runtime: Runtime, frame: FrameType | None, blocked: bool) -> str:

@@ -41,7 +41,7 @@ def run_interleavings(
         return StageReport(STAGE, Verdict.SKIPPED, notes=(f"interleavings: not under control: {run.why}",))
     run.replay_kept()
     for scenario in scenarios:
-        if job.stop_at_first and run.findings:
+        if (job.stop_at_first and run.findings) or run.why:
             break
         run.explore(scenario)
     return run.report()
@@ -58,7 +58,10 @@ def find_planted_interleaving(job: StageJob, contract: Contract, scenarios: Sequ
     except HarnessError:
         return 0
     effort = Effort(executions=_CANARY_EXECUTIONS, seed=job.seed)
-    outcome = explored_in(laboratory, replace(effort, shrink=False), _deaf)
+    try:
+        outcome = explored_in(laboratory, replace(effort, shrink=False), _deaf)
+    except HarnessError:
+        return 0
     return outcome.executions if outcome.found is not None else None
 
 
@@ -150,11 +153,17 @@ class _Run:
             strategy="random" if scenario.fair else "portfolio",
             shrink=not self._job.stop_at_first,
         )
-        outcome = explored_in(
-            laboratory,
-            effort,
-            lambda done, steps, distinct: self._progress(before + done, operations + laboratory.operations),
-        )
+        try:
+            outcome = explored_in(
+                laboratory,
+                effort,
+                lambda done, steps, distinct: self._progress(
+                    before + done, operations + laboratory.operations
+                ),
+            )
+        except HarnessError as error:
+            self.why = str(error)
+            return
         self._executions += outcome.executions
         self._distinct += outcome.distinct
         self._seconds += outcome.seconds
@@ -220,6 +229,13 @@ class _Run:
             "message": found.failure.message,
         }
 
+    def _verdict(self, violated: bool) -> Verdict:
+        if violated:
+            return Verdict.VIOLATION
+        if self.why:
+            return Verdict.SKIPPED
+        return Verdict.UNKNOWN if self._unmet else Verdict.OK
+
     def report(self) -> StageReport:
         """What the stage did and found."""
         laboratory = self.laboratory
@@ -228,9 +244,11 @@ class _Run:
         findings = tuple(self.findings[clause] for clause in order if clause in self.findings)
         violated = any(not finding.advisory for finding in findings)
         checked = laboratory.judge.checked
+        if self.why:
+            self._notes.append(f"interleavings: not under control: {self.why}")
         return StageReport(
             stage=STAGE,
-            verdict=Verdict.VIOLATION if violated else Verdict.UNKNOWN if self._unmet else Verdict.OK,
+            verdict=self._verdict(violated),
             executions=self._executions,
             operations=laboratory.operations,
             findings=findings,

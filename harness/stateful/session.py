@@ -186,6 +186,7 @@ class Session:
 
     def _invoke(self, call: Call) -> Any:
         self._answers.clear()
+        self._surroundings.enter()
         try:
             return self._subject.call(call.operation, call.arguments)
         except WouldBlock:
@@ -195,6 +196,8 @@ class Session:
             self._break(
                 self._model.owner(call.operation), f"{call.operation}: {error}", Kind.MALFORMED_ANSWER
             )
+        finally:
+            self._surroundings.leave()
 
     def _suspect_real_time(self, call: Call, response: Any, really_ms: float) -> None:
         """Raise NeedsThreads for a wait that would be right, had its budget passed on the clock we move."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any
 
 from harness.contracts.adapter import Adapter
 from harness.contracts.records import Contract
 from harness.control.virtual import Allocations, NeedsThreads, VirtualTime
+from harness.control.watchdog import Guard
 from harness.control.world import solo_world
 from harness.targets.locate import OrdinaryImporter, Target
 from harness.targets.subject import Binding, Subject
@@ -21,6 +23,8 @@ from harness.targets.subject import Binding, Subject
 __all__ = ["Surroundings"]
 
 VIRTUAL_TIME = "virtual time"
+_BLOCKED_LOOKS = 10  # two seconds
+_NEVER = 1 << 30
 
 
 class Surroundings:
@@ -31,6 +35,8 @@ class Surroundings:
         self.clock = clock
         self._allocations = allocations
         self._sabotage: Callable[[Any], Any] | None = None
+        self.calls = 0  # how often the implementation was entered
+        self.inside = False  # whether it is being run right now
 
     @classmethod
     def of(cls, target: Target, contract: Contract, adapter: Adapter) -> Surroundings:
@@ -62,15 +68,39 @@ class Surroundings:
         """The same, with a planted bug."""
         twin = Surroundings(self.binding, self.clock, self._allocations)
         twin._sabotage = saboteur
+        twin.enter, twin.leave = self.enter, self.leave  # type: ignore[method-assign]
         return twin
 
     def make(self, configuration: Mapping[str, int], keep: Callable[[Any], None]) -> Subject:
         """A new implementation instance."""
         known = {name: value for name, value in configuration.items() if name not in self.binding.missing}
-        subject = self.binding.create(known, keep)
+        self.enter()
+        try:
+            subject = self.binding.create(known, keep)
+        finally:
+            self.leave()
         if self._sabotage is not None:
             self._sabotage(subject)
         return subject
+
+    def enter(self) -> None:
+        """The implementation's code begins to run."""
+        self.calls += 1
+        self.inside = True
+
+    def leave(self) -> None:
+        """It is done."""
+        self.inside = False
+
+    def in_virtual_time(self) -> Guard:
+        """Raises NeedsThreads, while the block lasts, for a call that blocks in real time."""
+        idle = count(-1, -1)
+
+        def stuck(frame: object, blocked: bool) -> None:
+            if self.inside and blocked and self.clock is not None:
+                raise NeedsThreads("a call blocks in real time, in something other than locks and sleeps")
+
+        return Guard(lambda: self.calls if self.inside else next(idle), stuck, _BLOCKED_LOOKS, _NEVER)
 
     def reset(self) -> None:
         """Set the clock back, so that the same program sees the same times."""

@@ -1,6 +1,6 @@
 """The default: several strategies take turns, for no single one finds everything.
 
-One round of turns: random walk, PCT, POS, focused PCT, URW, focused PCT. Each keeps what it learnt from its
+One round of turns: random walk, POS, focused PCT, PCT, focused PCT, URW. Each keeps what it learnt from its
 own turns; POS, which sees every operation, also learns which points are worth a preemption.
 """
 
@@ -34,15 +34,14 @@ class Portfolio:
 
     def __init__(self, seed: int) -> None:
         suspects = Suspects()
-        pct = PCT(derived(seed, 1), suspects=suspects)
         focused = FocusedPCT(derived(seed, 4), suspects)
         self._turns: tuple[Strategy, ...] = (
             RandomWalk(derived(seed, 0)),
-            pct,
             POS(derived(seed, 2), suspects),
             focused,
-            URW(derived(seed, 3)),
+            PCT(derived(seed, 1), suspects=suspects),
             focused,
+            URW(derived(seed, 3)),
         )
         self._turn = -1
         self.present: Strategy = self._turns[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from harness.targets.subject import Binding, NotMade, Subject
 __all__ = ["ScenarioRun", "lowered_switch_interval"]
 
 SWITCH_INTERVAL_S = 1e-6
+_MOST_THREADS = 250
 
 
 @contextmanager
@@ -78,6 +80,8 @@ class ScenarioRun:
                     self._progress(self.rounds, self.operations)
                     if self.scenario.soak or enough() or time.monotonic() >= ends:
                         return
+                    if threading.active_count() > _MOST_THREADS:
+                        return  # every instance leaves threads behind: more would exhaust the system
         except Stuck as stuck:
             self._report_stuck(crew, stuck)
         except NotMade as error:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, Self
 
-from harness.findings import UsageError
+from harness.findings import HarnessError, UsageError
 
 __all__ = ["Importer", "OrdinaryImporter", "Target"]
 
@@ -110,6 +110,8 @@ class Target:
             module = importer.load_file(self.module, self.path) if self.path else importer.load(self.module)
         except ModuleNotFoundError as error:
             raise UsageError(self._not_found(error)) from error
+        except HarnessError:  # the world that imports it cannot run it; that is nobody's mistake
+            raise
         except (Exception, SystemExit) as error:
             raise UsageError(f"target {self.text!r}: importing it raised {told(error)}") from error
         value: Any = module

@@ -57,7 +57,7 @@ SAID = {
         "no chosen scenario has a role 'cook'; there are: poller",
     ),
     "count": ([SOUND, "--count", "submitter"], "--count 'submitter' is not ROLE=NUMBER"),
-    "count of none": ([SOUND, "--count", "submitter=0"], "with a number of at least 1"),
+    "count of none": ([SOUND, "--count", "submitter=0"], "with a number from 1 to 500"),
     "no adapter": ([SOUND, "--adapter", "none.toml"], "adapter none.toml: No such file or directory"),
     "adapter is a folder": ([SOUND, "--adapter", "."], "adapter .: "),
     "adapter is no TOML": ([SOUND, "--adapter", "not.toml"], "adapter not.toml: not TOML: "),

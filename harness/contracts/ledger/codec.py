@@ -147,6 +147,8 @@ class LedgerCodec:
             return Submission(True, answer)
         status = read_field(answer, self._fields["accepted"], 0)
         job_id = read_field(answer, self._fields["job_id"], 1)
+        if job_id is MISSING and status is False:
+            return Submission(False, None)  # a rejection has no id to show
         if job_id is MISSING or status is MISSING:
             raise Malformed(f"submit answered {shown(answer)}; expected an id, or a status with an id")
         accepted = status if isinstance(status, bool) else _accepts(status)
