@@ -223,7 +223,22 @@ def _content_announcers(runtime: Announced) -> tuple[Function, ...]:
                 access(True, owner, ANY)
         return owner
 
-    return look__, change__, reads__, writes__
+    def method__(owner: Any, name: str) -> Any:
+        """A container's method that announces itself when it is called, once its arguments are there."""
+        bound = getattr(owner, name)
+        if not containers[type(owner)]:
+            return bound
+        write = name in METHODS_THAT_WRITE
+
+        def announced(*arguments: Any, **keywords: Any) -> Any:
+            runtime.left -= 1
+            if runtime.left < 0:
+                access(write, owner, ANY)
+            return bound(*arguments, **keywords)
+
+        return announced
+
+    return look__, change__, reads__, writes__, method__
 
 
 def _iteration_announcers(runtime: Announced) -> tuple[Function, ...]:

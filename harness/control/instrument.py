@@ -283,23 +283,27 @@ class _Instrumenter(ast.NodeTransformer):
                 place = 1 if name in ("map", "filter") and len(node.args) > 1 else 0
                 node.args[place] = self._looked_at(node.args[place])
         if isinstance(function, ast.Attribute):
-            self._visit_method(function)
+            node.func = self._method(function, node)
         else:
             node.func = self.visit(function)
         return node
 
-    def _visit_method(self, function: ast.Attribute) -> None:
+    def _method(self, function: ast.Attribute, call: ast.Call) -> ast.expr:
+        """The function part of a method call."""
         is_super = isinstance(function.value, ast.Call) and getattr(function.value.func, "id", "") == "super"
         function.value = self.visit(function.value)
-        if is_super:
-            return
         name = function.attr
+        if is_super:
+            return function
+        if name in METHODS_THAT_WRITE | METHODS_THAT_READ and not _are_simple(call):
+            return ast.copy_location(_call("method__", function.value, _text(name)), function)
         if name in METHODS_THAT_WRITE:
             function.value = _call("writes__", function.value, _text(name))
         elif name in METHODS_THAT_READ:
             function.value = _call("reads__", function.value, _text(name))
         elif self._is_shared(function):
             function.value = _call("calls__", function.value, _text(self._mangled(name)))
+        return function
 
     def _looked_at(self, node: ast.expr) -> ast.expr:
         """An operand whose contents are read next, if it may be a container that others reach."""
@@ -407,6 +411,11 @@ def _is_simple(node: ast.expr) -> bool:
 
 def _is_readable_twice(node: ast.Subscript) -> bool:
     return _is_simple(node.value) and _is_simple(node.slice)
+
+
+def _are_simple(call: ast.Call) -> bool:
+    """Whether evaluating a call's arguments announces nothing."""
+    return all(map(_is_simple, call.args)) and all(_is_simple(keyword.value) for keyword in call.keywords)
 
 
 def _is_simple_slice(node: ast.expr) -> bool:
