@@ -16,6 +16,17 @@ from typing import Any, TypeVar
 from harness.control.announce import METHODS_THAT_READ, METHODS_THAT_WRITE
 from harness.control.scopes import ScopeStack
 from harness.control.stored_names import EVERYTHING, Mutable
+from harness.control.syntax import (
+    again,
+    are_simple,
+    as_value,
+    calling,
+    constant,
+    is_readable_twice,
+    is_simple,
+    is_simple_slice,
+    is_view,
+)
 
 __all__ = ["compile_instrumented", "instrument"]
 
@@ -56,7 +67,6 @@ _HEAP = frozenset(
     ]
 )
 _FRESH = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_VIEWS = ("items", "keys", "values")
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -140,7 +150,7 @@ class _Instrumenter(ast.NodeTransformer):
         if not self._is_shared(node):
             return
         writes = not isinstance(node.ctx, ast.Load) or (self._only or {}).get(node.attr) == "write"
-        node.value = _call("to__" if writes else "at__", node.value, _text(self._mangled(node.attr)))
+        node.value = calling("to__" if writes else "at__", node.value, constant(self._mangled(node.attr)))
 
     def _is_shared(self, node: ast.Attribute) -> bool:
         if node.attr.startswith("__") and node.attr.endswith("__"):
@@ -161,24 +171,24 @@ class _Instrumenter(ast.NodeTransformer):
         node.value = self.visit(node.value)
         node.slice = self.visit(node.slice)
         if isinstance(node.ctx, ast.Load):
-            if _is_simple(node.value) and _is_simple(node.slice):
-                node.value = _call("item__", node.value, _copy(node.slice))
-            elif _is_simple_slice(node.slice):
-                node.value = _call("look__", node.value)
+            if is_simple(node.value) and is_simple(node.slice):
+                node.value = calling("item__", node.value, again(node.slice))
+            elif is_simple_slice(node.slice):
+                node.value = calling("look__", node.value)
             else:
-                return ast.copy_location(_call("get__", node.value, _as_value(node.slice)), node)
-        elif _is_simple(node.value) and _is_simple(node.slice):
-            node.value = _call("put__", node.value, _copy(node.slice))
+                return ast.copy_location(calling("get__", node.value, as_value(node.slice)), node)
+        elif is_simple(node.value) and is_simple(node.slice):
+            node.value = calling("put__", node.value, again(node.slice))
         else:
-            node.value = _call("change__", node.value)
+            node.value = calling("change__", node.value)
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         target = node.targets[0]
         alone = self._only is None and len(node.targets) == 1
-        if alone and isinstance(target, ast.Subscript) and not _is_readable_twice(target):
+        if alone and isinstance(target, ast.Subscript) and not is_readable_twice(target):
             value, owner, key = self.visit(node.value), self.visit(target.value), self.visit(target.slice)
-            stored = _call("set__", value, owner, _as_value(key))
+            stored = calling("set__", value, owner, as_value(key))
             return ast.copy_location(ast.Expr(ast.copy_location(stored, target)), node)
         node.value = self.visit(node.value)
         node.targets = [self.visit(item) for item in node.targets]
@@ -201,7 +211,7 @@ class _Instrumenter(ast.NodeTransformer):
     def _before_store(self, target: ast.expr, value: ast.expr) -> ast.expr:
         """The value, announced if it goes to a global or nonlocal that functions share."""
         key = self._shared_name(target)
-        return _call("then_name__", value, _call("globals__"), _text(key)) if key else value
+        return calling("then_name__", value, calling("globals__"), constant(key)) if key else value
 
     # ------------------------------------------------------------------ augmented assignment
 
@@ -213,8 +223,10 @@ class _Instrumenter(ast.NodeTransformer):
             key = self._shared_name(target)
             node.value = self.visit(node.value)
             if key:
-                read = ast.copy_location(ast.Expr(_call("name__", _call("globals__"), _text(key))), node)
-                node.value = _call("then_name__", node.value, _call("globals__"), _text(key))
+                read = ast.copy_location(
+                    ast.Expr(calling("name__", calling("globals__"), constant(key))), node
+                )
+                node.value = calling("then_name__", node.value, calling("globals__"), constant(key))
                 return [read, node]
             return node
         if isinstance(target, ast.Attribute):
@@ -223,15 +235,15 @@ class _Instrumenter(ast.NodeTransformer):
                 node.value = self.visit(node.value)
                 return node
             target.value = self._held(target.value, before, temporaries, node)
-            name = _text(self._mangled(target.attr))
-            node.value = _call("then__", self.visit(node.value), _copy(target.value), name)
-            target.value = _call("at__", target.value, _copy(name))
+            name = constant(self._mangled(target.attr))
+            node.value = calling("then__", self.visit(node.value), again(target.value), name)
+            target.value = calling("at__", target.value, again(name))
         elif self._only is None:
             target.value = self._held(target.value, before, temporaries, node)
-            target.slice = self._held(_as_value(target.slice), before, temporaries, node)
-            key_again = _copy(target.slice)
-            node.value = _call("then_item__", self.visit(node.value), _copy(target.value), key_again)
-            target.value = _call("item__", target.value, _copy(target.slice))
+            target.slice = self._held(as_value(target.slice), before, temporaries, node)
+            key_again = again(target.slice)
+            node.value = calling("then_item__", self.visit(node.value), again(target.value), key_again)
+            target.value = calling("item__", target.value, again(target.slice))
         else:
             return self.generic_visit(node)
         after = [ast.copy_location(ast.Delete(temporaries), node)] if temporaries else []
@@ -241,7 +253,7 @@ class _Instrumenter(ast.NodeTransformer):
         self, part: ast.expr, before: list[ast.stmt], temporaries: list[ast.expr], node: ast.stmt
     ) -> ast.expr:
         """A part of a target that can be read more than once."""
-        if _is_simple(part):
+        if is_simple(part):
             return part
         self._temporaries += 1
         name = f"part{self._temporaries}__"
@@ -258,7 +270,7 @@ class _Instrumenter(ast.NodeTransformer):
         key = self._shared_name(node)
         if not key:
             return node
-        announced = _call("name__", _call("globals__"), _text(key))
+        announced = calling("name__", calling("globals__"), constant(key))
         return ast.copy_location(ast.BoolOp(ast.Or(), [announced, node]), node)
 
     def _shared_name(self, node: ast.expr) -> str:
@@ -278,7 +290,7 @@ class _Instrumenter(ast.NodeTransformer):
         name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
         if node.args and not isinstance(node.args[0], ast.Starred):
             if name in _HEAP:
-                node.args[0] = _call("change__", node.args[0])
+                node.args[0] = calling("change__", node.args[0])
             elif isinstance(function, ast.Name) and name in _READERS:
                 place = 1 if name in ("map", "filter") and len(node.args) > 1 else 0
                 node.args[place] = self._looked_at(node.args[place])
@@ -295,20 +307,20 @@ class _Instrumenter(ast.NodeTransformer):
         name = function.attr
         if is_super:
             return function
-        if name in METHODS_THAT_WRITE | METHODS_THAT_READ and not _are_simple(call):
-            return ast.copy_location(_call("method__", function.value, _text(name)), function)
+        if name in METHODS_THAT_WRITE | METHODS_THAT_READ and not are_simple(call):
+            return ast.copy_location(calling("method__", function.value, constant(name)), function)
         if name in METHODS_THAT_WRITE:
-            function.value = _call("writes__", function.value, _text(name))
+            function.value = calling("writes__", function.value, constant(name))
         elif name in METHODS_THAT_READ:
-            function.value = _call("reads__", function.value, _text(name))
+            function.value = calling("reads__", function.value, constant(name))
         elif self._is_shared(function):
-            function.value = _call("calls__", function.value, _text(self._mangled(name)))
+            function.value = calling("calls__", function.value, constant(self._mangled(name)))
         return function
 
     def _looked_at(self, node: ast.expr) -> ast.expr:
         """An operand whose contents are read next, if it may be a container that others reach."""
         if self._only is None and isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.BoolOp)):
-            return _call("look__", node)
+            return calling("look__", node)
         return node
 
     def visit_For(self, node: ast.For) -> Any:
@@ -327,11 +339,11 @@ class _Instrumenter(ast.NodeTransformer):
     def _iterated(self, node: ast.expr) -> ast.expr:
         if self._only is not None or isinstance(node, _FRESH):
             return self.visit(node)  # type: ignore[no-any-return]
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_view(node):
-            return _call("view__", self.visit(node.func.value), _text(node.func.attr))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_view(node):
+            return calling("view__", self.visit(node.func.value), constant(node.func.attr))
         visited = self.visit(node)
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
-            return _call("iter__", visited)
+            return calling("iter__", visited)
         return visited  # type: ignore[no-any-return]
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
@@ -381,54 +393,3 @@ class _Instrumenter(ast.NodeTransformer):
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         return node  # annotations are not run as accesses
-
-
-def _is_view(node: ast.Call) -> bool:
-    """Whether a call is `obj.items()`, `obj.keys()` or `obj.values()`."""
-    return getattr(node.func, "attr", "") in _VIEWS and not node.args and not node.keywords
-
-
-def _call(function: str, *arguments: ast.expr) -> ast.expr:
-    node = ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
-    return ast.copy_location(node, arguments[0]) if arguments and hasattr(arguments[0], "lineno") else node
-
-
-def _text(value: str) -> ast.Constant:
-    return ast.Constant(value)
-
-
-def _copy(node: ast.expr) -> ast.expr:
-    if isinstance(node, ast.Name):
-        return ast.copy_location(ast.Name(node.id, ast.Load()), node)
-    assert isinstance(node, ast.Constant)
-    copied = ast.Constant(node.value)
-    return ast.copy_location(copied, node) if hasattr(node, "lineno") else copied
-
-
-def _is_simple(node: ast.expr) -> bool:
-    return isinstance(node, (ast.Name, ast.Constant))
-
-
-def _is_readable_twice(node: ast.Subscript) -> bool:
-    return _is_simple(node.value) and _is_simple(node.slice)
-
-
-def _are_simple(call: ast.Call) -> bool:
-    """Whether evaluating a call's arguments announces nothing."""
-    return all(map(_is_simple, call.args)) and all(_is_simple(keyword.value) for keyword in call.keywords)
-
-
-def _is_simple_slice(node: ast.expr) -> bool:
-    return isinstance(node, ast.Slice) and all(
-        part is None or _is_simple(part) for part in (node.lower, node.upper, node.step)
-    )
-
-
-def _as_value(node: ast.expr) -> ast.expr:
-    """A subscript as an argument: slices become `slice(...)`."""
-    if isinstance(node, ast.Slice):
-        parts = [part or ast.Constant(None) for part in (node.lower, node.upper, node.step)]
-        return ast.copy_location(ast.Call(ast.Name("slice", ast.Load()), parts, []), node)
-    if isinstance(node, ast.Tuple):
-        return ast.copy_location(ast.Tuple([_as_value(item) for item in node.elts], ast.Load()), node)
-    return node

@@ -10,13 +10,13 @@ from typing import Any
 from greenlet import getcurrent, greenlet
 
 from harness.control.failures import Failure, raised
-from harness.control.scheduling import FOR_EVER, MAIN, Moment, Tracer
+from harness.control.scheduling import Moment
+from harness.control.state import EPOCH_NS, FOR_EVER, MAIN, Tracer
 from harness.control.task import Task, TaskKilled
 from harness.findings import HarnessError
 
 __all__ = ["Ended", "Runtime", "Tracer"]
 
-_EPOCH_NS = 1_000_000_000_000
 _UNFAIR_PART = 8  # after this part of the step bound everybody is as likely: no spinner starves others
 
 
@@ -25,12 +25,14 @@ class Ended:
     """How one execution ended.
 
     `cut` if its step bound was reached; then it says nothing. `pruned` if the strategy knew what would
-    follow; `fair` if choices were fair late in it, whatever the strategy said. `racing` counts the
+    follow; `fair` if choices were fair late in it, whatever the strategy said. `explored` counts the
+    steps outside setup and check, `racing` the
     steps at which at least two tasks were runnable.
     """
 
     steps: int
     racing: int
+    explored: int
     decisions: tuple[tuple[int, int], ...]
     failure: Failure | None
     cut: bool
@@ -60,12 +62,15 @@ class Runtime(Moment):
         try:
             task.greenlet.switch()
         finally:
+            if self.exploring:
+                self.explored += self.step - self._explored_from
             self._end()
         if self._error is not None:
             raise self._error
         return Ended(
             steps=self.step,
             racing=self.racing,
+            explored=self.explored,
             decisions=tuple(self.decisions),
             failure=self.failure,
             cut=self._cut,
@@ -95,7 +100,8 @@ class Runtime(Moment):
         self.strategy, self.tracer = strategy, tracer
         self._sees_all = tracer is not None or self.invariant is not None or strategy.sees_all
         self.early = strategy.early_timeouts
-        self.step, self.racing, self.arrivals, self.now_ns = 0, 0, 0, _EPOCH_NS
+        self.step, self.racing, self.arrivals, self.now_ns = 0, 0, 0, EPOCH_NS
+        self.explored = self._explored_from = 0
         self.left = self.lease = 0
         self.failure, self._error = None, None
         self._cut = self._pruned = self._exit_begun = False

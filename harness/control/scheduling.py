@@ -18,130 +18,26 @@ from __future__ import annotations
 import _thread
 from collections.abc import Callable
 from random import Random
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 from harness.control.failures import Failure, deadlock, raised, stuck_in_cycle
+from harness.control.state import FOR_EVER, MAIN, ExecutionState
 from harness.control.task import Operation, Task, TaskKilled
 from harness.findings import HarnessError
 
-__all__ = ["FOR_EVER", "MAIN", "Moment", "Tracer"]
+__all__ = ["Moment"]
 
-FOR_EVER = 1 << 60
-CLOCK_ID = 1 << 30
-MAIN = 0
-_EPOCH_NS = 1_000_000_000_000
 _MOST_DEATHS = 100  # how often a task that swallows its end is told again before it is abandoned
 
 
-class Tracer(Protocol):
-    """Is told of everything in an execution that is run again to be shown."""
-
-    def decided(self, moment: Moment, chosen: Task) -> None:
-        """`chosen` goes on with its pending operation."""
-
-    def fired(self, moment: Moment, task: Task) -> None:
-        """The clock moved to the deadline of `task`."""
-
-
-class Moment:
+class Moment(ExecutionState):
     """An execution as it stands: what strategies see, and what primitives and announcements call.
 
     For strategies: `runnable` (non-empty, sorted by id, the clock last), `current` (None if the running
     task cannot go on), `running`, `step`, `racing`, `clock`, `unfinished`, `hold`.
     """
 
-    __slots__ = (
-        "_cut",
-        "_deaths",
-        "_error",
-        "_exit_begun",
-        "_fair",
-        "_fair_from",
-        "_found",
-        "_hub",
-        "_limit",
-        "_live",
-        "_outside",
-        "_pool",
-        "_pruned",
-        "_sees_all",
-        "_thread",
-        "_timed",
-        "abandoned",
-        "arrivals",
-        "at_exit",
-        "clock",
-        "current",
-        "decisions",
-        "early",
-        "executing",
-        "executions",
-        "exploring",
-        "failure",
-        "invariant",
-        "killing",
-        "lease",
-        "left",
-        "made_outside",
-        "max_steps",
-        "now_ns",
-        "on_failure",
-        "racing",
-        "ranks",
-        "runnable",
-        "running",
-        "step",
-        "strategy",
-        "tasks",
-        "threading_used",
-        "tracer",
-    )
-
-    def __init__(self, max_steps: int = 20_000) -> None:
-        self.max_steps = max_steps
-        self.left = FOR_EVER
-        self.lease = FOR_EVER
-        self.step = 0
-        self.racing = 0
-        self.arrivals = 0  # how often somebody had to ask
-        self.now_ns = _EPOCH_NS
-        self.runnable: list[Task] = []
-        self._outside = self.running = Task(MAIN, "main", None)
-        self.current: Task | None = None
-        self.tasks: list[Task] = []
-        self.clock = Task(CLOCK_ID, "clock", None)
-        self.ranks: dict[int, float] | None = None
-        self.exploring = False
-        self.killing = False
-        self.executing = False
-        self.strategy: Any = None
-        self.tracer: Tracer | None = None
-        self.invariant: Callable[[], None] | None = None
-        self.early = True
-        self.failure: Failure | None = None
-        self.decisions: list[tuple[int, int]] = []
-        self.at_exit: Callable[[], None] | None = None
-        self.made_outside: list[Any] = []
-        self._found: list[tuple[Any, Any]] = []  # those, as the first execution finds them
-        self.on_failure: Callable[[BaseException], None] | None = None
-        self.threading_used = (
-            False  # whether thread objects were made, so that `threading` has state to restore
-        )
-        self.abandoned = 0
-        self.executions = 0
-        self._sees_all = False
-        self._live: list[Task] = []
-        self._timed = 0  # how many tasks have a deadline
-        self._pool: list[Any] = []
-        self._hub: Any = None
-        self._limit = max_steps
-        self._fair_from = max_steps
-        self._fair: Callable[[], float] | None = None
-        self._cut = self._pruned = False
-        self._exit_begun = False
-        self._error: HarnessError | None = None
-        self._deaths = 0
-        self._thread = _thread.get_ident()
+    __slots__ = ()
 
     def exception_in_thread(self, error: BaseException) -> None:
         """A thread of the code under test ended with this exception."""
@@ -151,12 +47,10 @@ class Moment:
     def explore(self, on: bool) -> None:
         """Ask the strategy from now on, or run whatever is runnable in order of creation."""
         self._void()
+        if self.exploring:
+            self.explored += self.step - self._explored_from
+        self._explored_from = self.step
         self.exploring = on
-
-    @property
-    def beats(self) -> int:
-        """Changes whenever a point is passed; for who watches from another thread."""
-        return self.step + self.lease - self.left + self.executions * FOR_EVER
 
     def interrupt(self, error: HarnessError) -> NoReturn:
         """End the execution from a signal handler, wherever its running task is."""
@@ -371,16 +265,6 @@ class Moment:
         except HarnessError as error:
             self.abort(error)
         return chosen
-
-    @property
-    def unfinished(self) -> list[Task]:
-        """The tasks that are not finished, runnable or not, by id."""
-        return self._live
-
-    @property
-    def mark(self) -> int:
-        """Counts points, twice: even where a task asks at one, odd where it could not go on after it."""
-        return 2 * self.step + (self.current is None)
 
     def fire_operation(self) -> Operation:
         """What the clock would do next: end a wait, and move itself."""

@@ -149,7 +149,7 @@ def run_batch(
             batch.executions += 1
             batch.steps += last.steps
             batch.racing += last.racing
-            batch.points += max(0, last.steps - last.tasks)
+            batch.points += max(0, last.explored - last.tasks + 1)  # the ends of tasks are no accesses
             batch.cut += last.cut
             batch.fair += last.fair
             if len(batch.schedules) < _REMEMBERED_SCHEDULES:

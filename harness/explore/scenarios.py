@@ -16,6 +16,7 @@ from typing import Any
 from harness.contracts.adapter import Adapter
 from harness.contracts.records import Contract, Malformed, Raised
 from harness.control.task import Resource, Task
+from harness.control.watchdog import Watchdog
 from harness.explore.group import Group
 from harness.explore.laboratory import Laboratory
 from harness.findings import Finding, Kind, UsageError
@@ -154,7 +155,8 @@ class ScenarioLaboratory(Laboratory):
             except UsageError as error:
                 failed.append(str(error))
 
-        self.runtime.execute(make, Undisturbed())
+        with Watchdog(self.runtime):
+            self.runtime.execute(make, Undisturbed())
         self.world.restore()
         return failed[0] if failed else ""
 
@@ -193,7 +195,8 @@ class ScenarioLaboratory(Laboratory):
                 failed.append(error)
 
         self.world.remember()
-        self.runtime.execute(examine, Undisturbed())
+        with Watchdog(self.runtime):
+            self.runtime.execute(examine, Undisturbed())
         self.world.restore()
         if failed:
             raise failed[0]

@@ -40,7 +40,7 @@ class RandomWalk:
         runnable = moment.runnable
         count = len(runnable)
         chosen = runnable[int(self._uniform() * count)]
-        if count < 64:
+        if 1 < count < 64:
             # after the switch the chosen task is asked again at its next point; it stays with 1/n each time
             moment.hold(int(log(1.0 - self._uniform()) / _LOGS[count]))
         return chosen
