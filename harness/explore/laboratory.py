@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import gc
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -113,7 +114,8 @@ class ProgramLaboratory(Laboratory):
         self._source = program
         self._racing_start = racing_start
         self._every_step = every_step
-        super().__init__(**options)
+        instrument = {*options.pop("instrument", ()), *_packages(program)}
+        super().__init__(instrument=sorted(instrument), **options)
 
     def _import(self) -> None:
         source = self._source
@@ -146,3 +148,13 @@ class ProgramLaboratory(Laboratory):
         runtime.explore(False)
         if program.check is not None:
             program.check(state)
+
+
+def _packages(program: Program | Callable[[], Any]) -> set[str]:
+    """Where the functions come from: what is handed over is under test, installed or not."""
+    functions: list[Any] = [program]
+    if isinstance(program, Program):
+        functions = [program.setup, *program.tasks, program.check, program.invariant]
+    modules = {getattr(getattr(function, "func", function), "__module__", None) for function in functions}
+    tops = {module.partition(".")[0] for module in modules if module}
+    return tops - set(sys.stdlib_module_names) - set(sys.builtin_module_names)

@@ -1,4 +1,4 @@
-"""What the tests of the controlled runtime share: programs run in a controlled world, and the real modules."""
+"""What the tests of the controlled runtime share: a controlled world to run programs in, and the real one."""
 
 from __future__ import annotations
 

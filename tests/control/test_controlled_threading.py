@@ -35,7 +35,7 @@ CONDITION = {
     "release": lambda condition: condition.release(),
     "wait": lambda condition: condition.wait(BRIEF_S),
     "wait 0": lambda condition: condition.wait(0),
-    "wait for it": lambda condition: condition.wait_for(lambda: [], BRIEF_S),
+    "wait for it": lambda condition: condition.wait_for(list, BRIEF_S),
     "wait for nothing": lambda condition: condition.wait_for(lambda: "there"),
     "notify": lambda condition: condition.notify(),
     "notify 3": lambda condition: condition.notify(3),

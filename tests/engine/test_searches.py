@@ -7,16 +7,18 @@ from random import SystemRandom
 
 import pytest
 
-from benchmarks.programs.ledger_variants import VARIANTS
-from benchmarks.programs.tiny import Playground
-from benchmarks.reduction import mismatches_in
-from benchmarks.sctbench import is_found
 from harness.explore.exploration import Coverage, Effort
 from harness.explore.explorer import explored
 from harness.findings import Verdict
 from harness.strategies.bounded import BoundedSearch
 from harness.strategies.dpor import DPOR
 from scenarios.known_bugs import KNOWN_BUGS
+
+benchmarks = pytest.importorskip("benchmarks", reason="the wheel has no benchmarks")
+from benchmarks.programs.ledger_variants import VARIANTS  # noqa: E402
+from benchmarks.programs.tiny import Playground  # noqa: E402
+from benchmarks.reduction import mismatches_in  # noqa: E402
+from benchmarks.sctbench import is_found  # noqa: E402
 
 SMALL = [bug for bug in KNOWN_BUGS if bug.name not in {"safestack", "reorder_100", "twostage_100", "fsbench"}]
 

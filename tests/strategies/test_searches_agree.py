@@ -1,0 +1,196 @@
+"""What the searches reach: complete outcome sets of litmus programs, and brute force on random ones."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random, SystemRandom
+
+import pytest
+
+from benchmarks import reduction
+from benchmarks.programs.tiny import Playground
+from benchmarks.reduction import mismatches_in
+from harness.strategies.bounded import BoundedSearch
+from harness.strategies.dpor import DPOR
+
+SEARCHES = [DPOR, BoundedSearch]
+X, Y = 0, 1
+
+
+def lock(which, *body):
+    """`with lock: body`"""
+    return ("with", which, body)
+
+
+def outcome(*logs, x=0, y=0):
+    """What each task noted, and the two attributes at the end."""
+    return (tuple(logs), (x, y), ())
+
+
+# Reads of three tasks; the original lost c == 2 && b == 0 (ocaml-multicore/dscheck, issue 18).
+DSCHECK_18 = (
+    (("write", X, 1),),
+    (("write", Y, 1), ("write", Y, 2), ("write", Y, 3), ("write", X, 2)),
+    (("read", Y, 0), ("read", X, 0)),
+)
+
+LITMUS = {
+    "one lock, either order": (
+        ((lock(0, ("write", X, 1)),), (lock(0, ("read", X, 0)),)),
+        {outcome((), (0,), x=1), outcome((), (1,), x=1)},
+    ),
+    "two locks in opposite orders": (
+        ((lock(0, lock(1, ("add", X, 0))),), (lock(1, lock(0, ("add", X, 0))),)),
+        {outcome((), (), x=2), "deadlock"},
+    ),
+    "two locks in one order": (
+        ((lock(0, lock(1, ("add", X, 0))),), (lock(0, lock(1, ("add", X, 0))),)),
+        {outcome((), (), x=2)},
+    ),
+    "a lock for one, none for the other": (
+        ((lock(0, ("add", X, 0)),), (("add", X, 0),)),
+        {outcome((), (), x=1), outcome((), (), x=2)},
+    ),
+    "a lock given back in between": (
+        ((lock(0, ("write", X, 1)), lock(0, ("write", Y, 1))), (lock(0, ("read", X, 0), ("read", Y, 0)),)),
+        {outcome((), seen, x=1, y=1) for seen in [(0, 0), (1, 0), (1, 1)]},
+    ),
+    "a timeout against a set": (
+        ((("timed wait event", 0, 0),), (("set", 0, 0),)),
+        {outcome((True,), ()), outcome((False,), ())},
+    ),
+    "a wait without a timeout": (
+        ((("wait event", 0, 0),), (("set", 0, 0),)),
+        {outcome((True,), ())},
+    ),
+    "a timed lock against its holder": (
+        ((("timed", 0, (("read", X, 0),)),), (lock(0, ("write", X, 1)),)),
+        {outcome((seen,), (), x=1) for seen in (0, 1, "timed out")},
+    ),
+    "timeouts undo opposite orders": (
+        (
+            (lock(0, ("timed", 1, (("add", X, 0),))),),
+            (lock(1, ("timed", 0, (("add", X, 0),))),),
+        ),
+        {
+            outcome((), (), x=2),
+            outcome(("timed out",), (), x=1),
+            outcome((), ("timed out",), x=1),
+            outcome(("timed out",), ("timed out",)),
+        },
+    ),
+    "a try finds the lock taken or free": (
+        ((("try", 0, (("read", X, 0),)),), (lock(0, ("write", X, 1)),)),
+        {outcome((seen,), (), x=1) for seen in (0, 1, "taken")},
+    ),
+    "a notify that nobody waits for yet": (
+        ((("timed wait", 0, 0),), (("notify", X, 0),)),
+        {outcome((True,), (), x=1), outcome((False,), (), x=1)},
+    ),
+    "a lost wakeup is none where the state is looked at": (
+        ((("wait", X, 0),), (("notify", X, 0),)),
+        {outcome(("woken",), (), x=1), outcome((), (), x=1)},
+    ),
+    "a get that gives up": (
+        ((("get", 0, 0),), (("put", 0, 7),)),
+        {outcome((7,), ()), outcome(("empty",), ())},
+    ),
+}
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search.__name__)
+@pytest.mark.parametrize("name", LITMUS)
+def test_a_litmus_has_exactly_these_outcomes(name, search):
+    """An exhaustive search reaches the whole set, written down by hand, and nothing outside of it."""
+    program, expected = LITMUS[name]
+    assert expected == Playground().outcomes(program, search())
+
+
+def orders(lengths):
+    """All interleavings of tasks with so many statements, as tuples of task numbers."""
+    if not any(lengths):
+        yield ()
+    for task, left in enumerate(lengths):
+        if left:
+            shorter = (*lengths[:task], left - 1, *lengths[task + 1 :])
+            for rest in orders(shorter):
+                yield (task, *rest)
+
+
+def outcomes_by_hand(program):
+    """Outcomes of a program of reads and writes, without any of the harness: just every order."""
+    found = set()
+    for order in orders(tuple(map(len, program))):
+        values, logs, places = [0, 0], [[] for _ in program], [0] * len(program)
+        for task in order:
+            kind, which, value = program[task][places[task]]
+            places[task] += 1
+            if kind == "read":
+                logs[task].append(values[which])
+            else:
+                values[which] = value + 10 * len(logs[task])
+        found.add((tuple(map(tuple, logs)), tuple(values), ()))
+    return found
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search.__name__)
+def test_the_program_that_a_reduction_lost_is_whole(search):
+    """Seeing the second of three writes and none of another task's is reached, as is all the rest."""
+    expected = outcomes_by_hand(DSCHECK_18)
+    assert any(logs[2] == (2, 0) for logs, _, _ in expected)
+    assert expected == Playground().outcomes(DSCHECK_18, search())
+
+
+def straight_line(random):
+    """A program of reads and writes, of two or three tasks."""
+    lengths = [3, 3] if random.random() < 0.5 else [2, 2, 2]
+    return tuple(
+        tuple(
+            (("read", "write")[random.randrange(2)], random.randrange(2), 1 + random.randrange(3))
+            for _ in range(length)
+        )
+        for length in lengths
+    )
+
+
+def test_reads_and_writes_come_to_what_every_order_comes_to():
+    """On programs from a fresh seed the searches agree with an enumeration that shares no code with them."""
+    seed = SystemRandom().randrange(1_000_000)
+    print(f"seed {seed}")
+    random, playground = Random(seed), Playground()
+    for _ in range(20):
+        program = straight_line(random)
+        expected = outcomes_by_hand(program)
+        for search in SEARCHES:
+            assert expected == playground.outcomes(program, search()), f"seed {seed}: {program}"
+
+
+def test_the_enumeration_is_complete():
+    """What the searches are compared with has every order of two tasks of two statements, each once."""
+    every = list(orders((2, 2)))
+    assert len(every) == len(set(every)) == 6
+    assert set(every) == {order for order in product((0, 1), repeat=4) if sum(order) == 2}
+
+
+def test_reductions_lose_nothing_on_random_programs():
+    """Bounded search and DPOR reach what brute force reaches, over every feature, from a fresh seed."""
+    seed = SystemRandom().randrange(1_000_000)
+    print(f"seed {seed}")
+    counts = mismatches_in(30, seed)
+    assert counts["programs"] == 30
+    assert counts["mismatches"] == 0, f"seed {seed}"
+    assert counts["dpor_executions"] < counts["brute_executions"]
+
+
+def test_a_reduction_that_loses_something_is_a_mismatch(monkeypatch, capsys):
+    """The comparison can fail: a search that never comes back for the last task is noticed and told."""
+
+    class Forgetful(DPOR):
+        def begin(self, last):
+            for node in self._path:
+                node.todo.discard(max(node.enabled))
+            return super().begin(last) if not self._path else False
+
+    monkeypatch.setattr(reduction, "DPOR", Forgetful)
+    assert mismatches_in(10, 0)["mismatches"] > 0
+    assert "mismatch: dpor on program" in capsys.readouterr().out
