@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import _thread
-from collections.abc import Callable
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,9 +122,11 @@ class Runtime(Moment):
     def _end(self) -> None:
         """Kill what is left over and go back to a state in which nothing is a scheduling point."""
         self.killing, self.exploring = True, False
-        for task in self.tasks:
-            if not task.finished:
-                self._kill(task)
+        if any(not task.finished for task in self.tasks):
+            with _quietly():
+                for task in self.tasks:
+                    if not task.finished:
+                        self._kill(task)
         for lock, state in self._found:
             lock.restore(state)
         self.executing = self.killing = False
@@ -154,7 +159,6 @@ class Runtime(Moment):
             except TaskKilled:
                 pass
             except BaseException as error:
-                task.error = error
                 if self.failure is None and not self.killing and not isinstance(error, SystemExit):
                     self.failure = raised(self, task, error)
                     if self.on_failure is not None:
@@ -191,6 +195,24 @@ class Runtime(Moment):
         task.function = None
         self._void()
         self._live.remove(task)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Nobody complains of tasks that are killed: not their loggers, nor the interpreter on their behalf."""
+    hook, level = sys.unraisablehook, logging.root.manager.disable
+
+    def told(event: sys.UnraisableHookArgs) -> None:
+        if not isinstance(event.exc_value, TaskKilled):
+            hook(event)
+
+    sys.unraisablehook = told
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+        logging.disable(level)
 
 
 _ABANDONED: list[Any] = []  # greenlets that refused to end; collecting them would throw into them once more

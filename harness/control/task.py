@@ -60,7 +60,6 @@ class Task:
         "clock_reads",
         "daemon",
         "deadline_ns",
-        "error",
         "finished",
         "function",
         "greenlet",
@@ -86,7 +85,6 @@ class Task:
         self.clock_reads = 0
         self.finished = False
         self.timed_out = False
-        self.error: BaseException | None = None
         self.waiting_on: Any = None
         self.deadline_ns: int | None = None
         self.sentinel: Any = None

@@ -300,7 +300,13 @@ def main_thread(modules):
     """The first thread is the main one and is no daemon."""
     threading = modules.threading
     here = threading.current_thread()
-    return here is threading.main_thread(), here.daemon, here.is_alive(), here.name, here in threading.enumerate()
+    return (
+        here is threading.main_thread(),
+        here.daemon,
+        here.is_alive(),
+        here.name,
+        here in threading.enumerate(),
+    )
 
 
 def exits(modules):

@@ -133,12 +133,11 @@ def outcomes_by_hand(program):
     return found
 
 
-@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search.__name__)
-def test_the_program_that_a_reduction_lost_is_whole(search):
+def test_the_program_that_a_reduction_lost_is_whole():
     """Seeing the second of three writes and none of another task's is reached, as is all the rest."""
     expected = outcomes_by_hand(DSCHECK_18)
     assert any(logs[2] == (2, 0) for logs, _, _ in expected)
-    assert expected == Playground().outcomes(DSCHECK_18, search())
+    assert expected == Playground().outcomes(DSCHECK_18, DPOR())
 
 
 def straight_line(random):
@@ -161,8 +160,9 @@ def test_reads_and_writes_come_to_what_every_order_comes_to():
     for _ in range(20):
         program = straight_line(random)
         expected = outcomes_by_hand(program)
-        for search in SEARCHES:
-            assert expected == playground.outcomes(program, search()), f"seed {seed}: {program}"
+        assert expected == playground.outcomes(program, DPOR()), f"seed {seed}: {program}"
+        if len(program) == 2:  # three tasks have too many orders to run them all
+            assert expected == playground.outcomes(program, BoundedSearch()), f"seed {seed}: {program}"
 
 
 def test_the_enumeration_is_complete():
