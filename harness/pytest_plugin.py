@@ -97,8 +97,11 @@ class GateOutcome:
             self._fail([finding for finding in self._outcome["findings"] if finding["clause"] == clause])
         if row["verdict"] == "SKIPPED":
             pytest.skip(_visible(row["reason"]))
-        if row["verdict"] == "UNKNOWN" and row["level"] == "MUST":
-            pytest.fail(f"{clause} is UNKNOWN: {_visible(row['reason'])}", pytrace=False)
+        if row["verdict"] == "UNKNOWN":
+            said = f"{clause} is UNKNOWN: {_visible(row['reason'])}"
+            if row["level"] == "MUST":
+                pytest.fail(said, pytrace=False)
+            pytest.skip(said)
 
     def decide_stage(self, stage: str) -> None:
         """Fail the current item if a stage crashed, hung or could not have found anything."""

@@ -209,7 +209,8 @@ def _conclusion(report: GateReport) -> RenderableType:
     parts.append(
         Text.assemble(
             (report.verdict.value, _STYLES[report.verdict]),
-            f"  {visible(request.target)} against contract {report.contract.name}: {counted} findings, "
+            f"  {visible(request.target)} against contract {report.contract.name}: "
+            f"{counted} finding{'' if counted == 1 else 's'}, "
             f"seed {request.seed}, {sum(stage.seconds for stage in report.stages):.1f} s",
         )
     )

@@ -1,11 +1,12 @@
-"""Dynamic partial-order reduction with sleep sets (Flanagan and Godefroid, POPL 2005).
+"""Dynamic partial-order reduction with sleep sets and source sets.
+
+After Flanagan and Godefroid (POPL 2005), and Abdulla, Aronis, Jonsson and Sagonas (POPL 2014).
 
 Of all executions that differ only in the order of independent operations, one is run. After each
 execution, for every operation each earlier one that is dependent, of another task, and not ordered
-before it by happens-before, becomes a place to come back to (the paper takes the latest only, which our
-notion of dependency, wider than its, does not allow); the task is tried first there, or
-all that were runnable if it was not. What was already tried from a place sleeps until something
-dependent happens.
+before it by happens-before, becomes a place to come back to (the papers take the latest only, which our
+notion of dependency, wider than theirs, does not allow). What was already tried from a place sleeps until
+something dependent happens.
 
 Objects differ from one execution to the next, so operations are kept with the number that their owner
 got when it was first announced: the same decisions give the same numbers.
@@ -200,20 +201,53 @@ class DPOR:
         clock: dict[int, int],
     ) -> None:
         places = sorted({place for owner in _owners(operation) for place in by_owner.get(owner, ())})
+        places = [
+            place
+            for place in places
+            if path[place].chosen != task and dependent(path[place].operation, operation)
+        ]
+        after = dict(clock)
+        for place in places:
+            _join(after, stamps[place])
         for place in reversed(places):
             before = path[place]
-            if before.chosen == task or not dependent(before.operation, operation):
-                continue
             ordered = clock.get(before.chosen, -1) >= place
             if not ordered and may_be_co_enabled(before.operation, operation):
-                if task in before.enabled:
-                    before.todo.add(task)
-                else:
-                    before.todo.update(before.enabled)
-        for place in places:
-            before = path[place]
-            if before.chosen != task and dependent(before.operation, operation):
-                _join(clock, stamps[place])
+                self._come_back(path, stamps, place, task, after)
+        clock.update(after)
+
+    def _come_back(
+        self, path: list[_Node], stamps: list[dict[int, int]], place: int, task: int, after: dict[int, int]
+    ) -> None:
+        """Have `path[place]` try another beginning of what leads to `task` without what was chosen there.
+
+        That is a task whose first step after the place has nothing before it, among the steps that do
+        not depend on the chosen one (an initial, as source sets have it): the racing task itself need
+        not be one, and may be asleep where an initial is not.
+        """
+        node = path[place]
+        steps = [
+            later for later in range(place + 1, len(stamps)) if stamps[later].get(node.chosen, -1) < place
+        ]
+        initials: set[int] = set()
+        seen: set[int] = set()
+        for number, later in enumerate(steps):
+            first = path[later].chosen
+            if first not in seen:
+                seen.add(first)
+                if not any(stamps[later].get(path[k].chosen, -1) >= k for k in steps[:number]):
+                    initials.add(first)
+        if task not in seen and not any(after.get(path[k].chosen, -1) >= k for k in steps):
+            initials.add(task)
+        if initials & (node.todo | node.done.keys()):
+            return
+        possible = sorted(initials & node.enabled.keys())
+        if task in possible:
+            node.todo.add(task)
+        elif possible:
+            node.todo.add(possible[0])
+        else:
+            node.todo.update(node.enabled)
 
 
 def _join(clock: dict[int, int], other: dict[int, int]) -> None:

@@ -187,6 +187,12 @@ class Binding:
         for name, values in self.contract.configuration_domains.items():
             foreign = self.adapter.configuration.get(name, name)
             if foreign not in self._keywords and foreign not in later:
+                if self.adapter.configuration.get(name):
+                    takes = ", ".join(sorted({*self._keywords, *later})) or "nothing"
+                    raise self.adapter.mistake(
+                        f"[configuration] {name} = {foreign!r}, and neither the factory nor "
+                        f"{CONFIGURE} takes that; they take {takes}"
+                    )
                 self.missing[name] = f"neither the factory nor {CONFIGURE} takes {foreign or name}"
                 continue
             for value in values:
@@ -209,6 +215,12 @@ class Binding:
             return
         if answers and seen is not None and not isinstance(seen, Raised):
             for capability in self.codec.missing(answers[-1]):
+                name = capability.rpartition(".")[2]
+                if self.adapter.fields.get(name):
+                    raise self.adapter.mistake(
+                        f"[fields] {name} = {self.adapter.fields[name]!r}, and what {self.contract.probe} "
+                        "returns has no such field"
+                    )
                 self.missing[capability] = f"{self.contract.probe} shows no {capability.rpartition('.')[2]}"
 
     def _bind(self, instance: Any, keep: Callable[[Any], None] | None) -> dict[str, Callable[..., Any]]:
