@@ -68,6 +68,11 @@ def _os_without_fork_hooks() -> ModuleType:
     return module
 
 
+def _shows_code(spec: ModuleSpec) -> bool:
+    """Whether a loader can hand out code; pytest's, which rewrites assertions, executes only."""
+    return spec.loader is None or hasattr(spec.loader, "get_code")
+
+
 class Compiler(Protocol):
     """Compiles the source of private modules; `supplied` are the builtins that its code uses."""
 
@@ -178,7 +183,7 @@ class World:
             for finder in (*sys.meta_path, PathFinder):
                 find = getattr(finder, "find_spec", None)
                 spec = find(name, path) if find else None
-                if isinstance(spec, ModuleSpec):
+                if isinstance(spec, ModuleSpec) and _shows_code(spec):
                     if spec.submodule_search_locations is not None:
                         spec.submodule_search_locations = list(spec.submodule_search_locations)
                     return spec

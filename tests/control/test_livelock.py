@@ -68,18 +68,13 @@ def nothing(desk):
         pass
 
 
-CIRCLES = {
-    spin_on_flag: nothing,
-    sleep_on_flag: nothing,
-    yield_on_flag: nothing,
-    locked_look: nothing,
-}
+CIRCLES = [spin_on_flag, sleep_on_flag, yield_on_flag, locked_look]
 
 
 @pytest.mark.parametrize("spinner", CIRCLES, ids=lambda each: each.__name__)
 def test_a_loop_that_nothing_ends_is_a_livelock(spinner):
     """A task that looks again and again at what nobody will change is named with its line."""
-    outcome = explored(Program("circle", Desk, (spinner, CIRCLES[spinner])), Effort(50, steps=STEPS))
+    outcome = explored(Program("circle", Desk, (spinner, nothing)), Effort(50, steps=STEPS))
     assert outcome.verdict is Verdict.VIOLATION
     failure = outcome.found.failure
     assert failure.kind is FailureKind.LIVELOCK
