@@ -26,9 +26,9 @@ class Recorded(NamedTuple):
 class Recorder:
     """The operations of one client, in the order it made them."""
 
-    def __init__(self, client: str, now: Callable[[], int] = time.perf_counter_ns) -> None:
+    def __init__(self, client: str, now: Callable[[], int] | None = None) -> None:
         self.client = client
-        self._now = now
+        self._now = now if now is not None else time.perf_counter_ns
         self._done: list[tuple[str, tuple[Any, ...], Any, int, int]] = []
         self._open: tuple[str, tuple[Any, ...], int] | None = None
         self._counted = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import queue
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +24,14 @@ from harness.strategies.undisturbed import Undisturbed
 
 KEPT = threading.Lock()
 """A lock of the module: every execution is to find it free."""
+
+
+@pytest.fixture(autouse=True)
+def uncollected():
+    """As in an exploration, the cyclic collector does not run on a random step."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 class Room:
@@ -74,14 +83,13 @@ def alone(room):
 @pytest.mark.parametrize(
     "setup", [behind_lock, behind_rlock, behind_condition, behind_semaphore], ids=lambda each: each.__name__
 )
-@pytest.mark.parametrize("strategy", ["bounded", "dpor"])
-def test_mutual_exclusion_holds_in_every_execution(setup, strategy):
-    """A search that ends by itself finds no execution with two tasks behind one door."""
+def test_mutual_exclusion_holds_in_every_execution(setup):
+    """A search through all executions finds none with two tasks behind one door."""
     program = Program("room", setup, (Room.enter, Room.enter), alone)
-    outcome = explored(program, Effort(executions=20_000, strategy=strategy))
+    outcome = explored(program, Effort(executions=20_000, strategy="dpor"))
     assert outcome.found is None, outcome.found.failure.message
     assert outcome.verdict is Verdict.OK
-    assert outcome.coverage in {Coverage.EXHAUSTED, Coverage.BOUNDED}
+    assert outcome.coverage is Coverage.EXHAUSTED
 
 
 def test_a_semaphore_of_two_lets_two_in():
@@ -155,24 +163,7 @@ def events_and_idents():
     assert [seen[0][1], seen[1][1]] == threads
 
 
-def bounded_by_semaphore():
-    """Never more inside than the semaphore says, and never less possible."""
-    gate, inside = threading.BoundedSemaphore(2), []
-
-    def visit():
-        with gate:
-            inside.append(1)
-            assert len(inside) <= 2
-            inside.pop()
-
-    threads = [threading.Thread(target=visit) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
-CORRECT = [consumers_and_producer, barrier_rounds, events_and_idents, bounded_by_semaphore]
+CORRECT = [consumers_and_producer, barrier_rounds, events_and_idents]
 
 
 @pytest.mark.parametrize("program", CORRECT, ids=lambda each: each.__name__)
@@ -193,8 +184,8 @@ def swallow(gate):
     while True:
         try:
             gate.wait()
-        except BaseException:  # noqa: S110, BLE001
-            pass
+        except BaseException:  # noqa: S112  as people write it
+            continue
 
 
 def stubborn():
@@ -276,32 +267,6 @@ def test_nothing_leaks_over_two_thousand_executions():
     assert counts[-1] - counts[1] < 100
 
 
-class Watched:
-    """Something that takes a lock when it dies."""
-
-    def __init__(self, deaths):
-        self.lock, self.deaths = threading.Lock(), deaths
-
-    def __del__(self):
-        with self.lock:
-            self.deaths.append(1)
-
-
-def hands_over():
-    """Gives the last reference to a thread that is left over."""
-    deaths = []
-    threading._start_new_thread(lambda watched: threading.Event().wait(), (Watched(deaths),))
-    time.sleep(1)
-
-
-@pytest.mark.parametrize("program", [hands_over], ids=lambda each: each.__name__)
-def test_nothing_of_an_execution_dies_in_the_next(program):
-    """What an execution refers to is gone when it is over, so that the next one has no steps of it."""
-    laboratory = ProgramLaboratory(program)
-    ended = [laboratory.run(Undisturbed()) for _ in range(4)]
-    assert len({one.steps for one in ended}) == 1
-
-
 def test_an_execution_belongs_to_the_thread_that_made_the_runtime():
     """Greenlets cannot change threads; trying to is told, not tried."""
     runtime, told = Runtime(), []
@@ -321,47 +286,98 @@ def test_an_execution_belongs_to_the_thread_that_made_the_runtime():
 # ------------------------------------------------------------------ lean and traced
 
 
-def races():
-    """Timeouts, locks, a queue of work, and a failure in some of the executions."""
-    lock, done, gate = threading.Lock(), [], threading.Event()
+class Shop:
+    """State for tasks that wait, time out, take locks, use a queue, and sometimes fail."""
 
-    def work():
-        if gate.wait(5):
-            with lock:
-                done.append(len(done))
-        done.append("end")
+    def __init__(self):
+        self.lock, self.gate, self.done = threading.RLock(), threading.Event(), []
+        self.condition, self.work = threading.Condition(), queue.Queue(1)
+        self.barrier = threading.Barrier(2)
 
-    threads = [threading.Thread(target=work) for _ in range(2)]
-    for thread in threads:
-        thread.start()
+
+def late(shop):
+    """Waits in time or not."""
+    if shop.gate.wait(5):
+        with shop.lock, shop.lock:
+            shop.done.append(len(shop.done))
+    shop.done.append("end")
+
+
+def opener(shop):
+    """Ends the wait about when it ends by itself."""
     time.sleep(5)
-    gate.set()
-    for thread in threads:
-        thread.join()
-    assert done.index("end") != 1, "ended second"
+    shop.gate.set()
+
+
+def punctual(shop):
+    """Claims that nobody timed out first."""
+    assert shop.done.index("end") != 1, "ended second"
+
+
+def serve(shop):
+    """Takes two items, patiently or not."""
+    for _ in range(2):
+        try:
+            shop.done.append(shop.work.get(timeout=1))
+        except queue.Empty:
+            shop.done.append(None)
+
+
+def order(shop):
+    """Puts two items into a queue of one."""
+    for number in range(2):
+        try:
+            shop.work.put(number, timeout=2)
+        except queue.Full:
+            shop.done.append("full")
+
+
+def in_order(shop):
+    """Claims more than the timeouts allow."""
+    assert shop.done[:2] == [0, 1], "out of order"
+
+
+def meet(shop):
+    """Meets the others at the barrier, then tells one by the condition."""
+    try:
+        shop.done.append(shop.barrier.wait(timeout=1))
+    except threading.BrokenBarrierError:
+        shop.done.append("broken")
+    with shop.condition:
+        shop.condition.notify()
+        shop.condition.wait(1)
+
+
+COMPARED = [
+    Program("late", Shop, (late, late, opener), punctual),
+    Program("queue", Shop, (serve, order), in_order),
+    Program("meet", Shop, (meet, meet)),
+    Program("room", Room, (Room.enter, Room.enter), alone),
+    Program("stuck", Room, (lambda room: room.door.acquire(), Room.enter)),
+]
 
 
 @pytest.mark.parametrize("strategy", ["random", "pct", "pos", "urw", "portfolio", "bounded", "dpor"])
-@pytest.mark.parametrize("program", [*CORRECT, idle, holding, races], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("program", COMPARED, ids=lambda program: program.name)
 def test_a_lean_run_and_its_traced_rerun_agree(program, strategy):
     """The decisions of an execution, made again with everything looked at, give the same execution."""
     laboratory, chooser, last = ProgramLaboratory(program), strategy_named(strategy, 11), None
-    for _ in range(25):
+    failed = set()
+    for _ in range(60):
         if not chooser.begin(last):
             break
         last = laboratory.run(chooser)
+        if last.pruned:
+            continue
         recorder = TraceRecorder()
         again = laboratory.run(Rerun(last.decisions, chooser.early_timeouts), recorder)
         assert (last.steps, last.decisions, last.tasks) == (again.steps, again.decisions, again.tasks)
         assert last.failure == again.failure
         assert len(recorder.steps) >= len(last.decisions)
-
-
-def test_the_rerun_program_fails_at_times_only():
-    """What is compared above has failing executions among it, and passing ones."""
-    laboratory, walk, seen = ProgramLaboratory(races), strategy_named("random", 11), set()
-    for _ in range(50):
-        walk.begin(None)
-        failure = laboratory.run(walk).failure
-        seen.add(failure.message if failure is not None else None)
-    assert seen == {None, "ended second"}
+        failed.add(last.failure is not None)
+    if strategy == "random":  # what was compared are passing and failing executions
+        assert (
+            failed == {False, True}
+            if program.name in {"late", "queue"}
+            else failed == {program.name == "stuck"}
+        )

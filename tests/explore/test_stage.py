@@ -1,8 +1,11 @@
-"""The interleavings stage: the reference passes, a race is a finding, and what it cannot control is skipped."""
+"""The interleavings stage: the reference passes, races are found, what it cannot control is skipped."""
 
 from __future__ import annotations
 
+import sys
+import threading
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,18 +19,20 @@ from scenarios.ledger import SCENARIOS
 JOB = StageJob(
     "interleavings", "reference.ledger:Ledger", "ledger", {}, seed=1, examples=0, pace=0.1, executions=10
 )
-MUTANT = "reference.mutants.ledger.lifecycle:IdFromUnlockedCounter"
+MUTANT = "reference.mutants.ledger.lifecycle:TwoEndersWin"
 UNCONTROLLED = """
-import _thread
-from reference.ledger import Ledger as Sound
+import sys
+
+from reference.ledger import Ledger
 
 
-class Ledger(Sound):
-    def __init__(self, **bounds):
-        super().__init__(**bounds)
-        done = _thread.allocate_lock()
-        raise SystemError("only outside of any control")
+def make(**bounds):
+    sys.modules["waiting_room"].enter()
+    return Ledger(**bounds)
 """
+
+
+ENDS = [scenario for scenario in SCENARIOS if scenario.name == "ends"]
 
 
 def run(job, scenarios=SCENARIOS):
@@ -53,7 +58,11 @@ def test_the_reference_is_ok_with_few_executions():
 def test_the_stage_is_deterministic(small):
     """The same seed does the same work."""
     one, other = (run(JOB, small) for _ in range(2))
-    assert (one.executions, one.operations, one.tallies) == (other.executions, other.operations, other.tallies)
+    assert (one.executions, one.operations, one.tallies) == (
+        other.executions,
+        other.operations,
+        other.tallies,
+    )
     assert one.details["distinct"] == other.details["distinct"]
 
 
@@ -62,3 +71,59 @@ def test_a_planted_race_is_found():
     executions = find_planted_interleaving(JOB, LEDGER, SCENARIOS)
     assert executions is not None
     assert 1 <= executions <= 200
+
+
+def test_a_race_is_a_finding_with_clause_seed_and_command(tmp_path):
+    """A mutant that frees a slot twice is told by its clause; its schedule is kept, and replayed first."""
+    job = replace(JOB, target=MUTANT, executions=50, seeds=str(tmp_path))
+    report = run(job, ENDS)
+    assert report.verdict is Verdict.VIOLATION
+    [finding] = report.findings
+    assert ("AJT-ADMIT-CAS", "interleavings") == (finding.clause, finding.stage)
+    assert "the bound is 1" in finding.message
+    assert "replayed 10 of 10" in finding.program
+    [(path, seed)] = SeedStore(tmp_path)
+    assert finding.reproduce == f"harness replay {path}"
+    said = [seed.fields[name] for name in ("target", "contract", "scenario", "finding")]
+    assert [MUTANT, "ledger", "ends", "AJT-ADMIT-CAS"] == said
+    again = run(replace(job, stop_at_first=True), ENDS)
+    assert again.executions == 1
+    assert "(kept seed)" in again.findings[0].program
+
+
+def test_without_a_folder_the_command_runs_the_scenario_again():
+    """Nothing is kept, and the command names stage and scenario."""
+    [finding] = run(replace(JOB, target=MUTANT, executions=50, stop_at_first=True), ENDS).findings
+    assert finding.reproduce.startswith("harness gate ")
+    assert "--stage interleavings" in finding.reproduce
+    assert finding.reproduce.endswith("--scenario ends")
+
+
+def test_a_corrupt_seed_is_noted_and_stops_nothing(tmp_path, small):
+    """The note names the file, and the scenarios are explored all the same."""
+    (tmp_path / "bad.seed").write_text("no seed at all")
+    report = run(replace(JOB, seeds=str(tmp_path)), small)
+    assert report.verdict is Verdict.OK
+    assert [note for note in report.notes if note.startswith("seed ignored: ") and "bad.seed" in note]
+
+
+def test_a_target_that_starts_real_threads_is_skipped_visibly(tmp_path, monkeypatch, small):
+    """What is not under control is never green: the stage is SKIPPED, and says why."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "uncontrolled.py").write_text(UNCONTROLLED, encoding="utf-8")
+    released = threading.Event()
+    crowd = []
+
+    def enter():
+        crowd.append(threading.Thread(target=released.wait))
+        crowd[-1].start()
+
+    monkeypatch.setitem(sys.modules, "waiting_room", SimpleNamespace(enter=enter))
+    try:
+        report = run(replace(JOB, target="uncontrolled.py:make"), small)
+    finally:
+        released.set()
+        for thread in crowd:
+            thread.join()
+    assert report.verdict is Verdict.SKIPPED
+    assert any("not under control" in note and "real thread" in note for note in report.notes)

@@ -13,7 +13,7 @@ from harness.explore.program import Program
 from harness.report.explanation import explained
 from harness.report.interleaving import interleaving_text, trace_lines
 
-SHOP = '''
+SHOP = """
 import threading
 
 
@@ -69,7 +69,7 @@ def empty(shop):
 
 def not_negative(shop):
     assert shop.stock >= 0, f"{shop.stock} in stock"
-'''
+"""
 STORIES = {
     "lost_update": (("sell", "sell"), "both_sold", "Lost update: sell-"),
     "deadlock": (("enter", "leave"), None, "Deadlock: "),
@@ -77,7 +77,9 @@ STORIES = {
     "stale_read": (("take", "empty"), "not_negative", "take acted on Shop.stock as it had read it"),
 }
 NOT_TOLD = pytest.mark.xfail(reason="a read is not told as stale when the other task had not begun")
-NO_LINES = pytest.mark.xfail(reason="locks that a deadlock is about have one acquisition each, and are not shown")
+NO_LINES = pytest.mark.xfail(
+    reason="locks that a deadlock is about have one acquisition each, and are not shown"
+)
 TOLD = [pytest.param(name, marks=NOT_TOLD) if name == "stale_read" else name for name in STORIES]
 SHOWN = [pytest.param(name, marks=NO_LINES) if name == "deadlock" else name for name in STORIES]
 

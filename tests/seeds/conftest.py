@@ -71,6 +71,8 @@ def found_in():
     """Explores a laboratory until it fails."""
 
     def explore(lab, **effort):
-        return explored_in(lab, Effort(executions=500, **effort), lambda executions, steps, distinct: None).found
+        return explored_in(
+            lab, Effort(executions=500, **effort), lambda executions, steps, distinct: None
+        ).found
 
     return explore

@@ -20,7 +20,9 @@ EDITS = {
     "nothing": lambda text: text,
     "a comment": lambda text: text.replace("    left = till", "    # look\n    left = till"),
     "a statement": lambda text: text.replace("    left = till", "    unused = str(1)\n    left = till"),
-    "an attribute": lambda text: text.replace("        self.cash", "        self.owner = 1\n        self.cash"),
+    "an attribute": lambda text: text.replace(
+        "        self.cash", "        self.owner = 1\n        self.cash"
+    ),
     "a renamed local": lambda text: text.replace("left", "remaining"),
     "a function in front": lambda text: text.replace("def pay", "def other():\n    pass\n\n\ndef pay"),
 }
@@ -48,7 +50,9 @@ def test_a_point_that_is_gone_is_named(laboratory, found_in, till):
     replay = Replay(found.schedule)
     ended = laboratory(repaired).run(replay)
     assert ended.failure is None
-    assert replay.missed.startswith(f"step {found.schedule.index(deviation) + 1} of {len(found.schedule)} did")
+    assert replay.missed.startswith(
+        f"step {found.schedule.index(deviation) + 1} of {len(found.schedule)} did"
+    )
     assert f"{deviation.at.task} never came to '{deviation.at.label}' for the 1st time" in replay.missed
 
 
@@ -82,7 +86,9 @@ def test_a_shrunk_schedule_still_fails_and_is_no_larger(name):
     assert (preemptions(small.steps), len(small.schedule)) <= (before, len(schedule))
 
 
-NO_FIXPOINT = pytest.mark.xfail(reason="after deviations were moved, a free restart in their place is not tried")
+NO_FIXPOINT = pytest.mark.xfail(
+    reason="after deviations were moved, a free restart in their place is not tried"
+)
 
 
 @pytest.mark.parametrize("name", [*SAMPLE[:-1], pytest.param(SAMPLE[-1], marks=NO_FIXPOINT)])
