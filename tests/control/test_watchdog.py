@@ -82,7 +82,7 @@ BLOCKED = [(select_for_ever, "main"), (socket_for_ever, "main/1")]
 @pytest.mark.parametrize(("program", "task"), BLOCKED, ids=["select", "socket"])
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_blocking_call_is_told_with_its_line(program, task):
-    """A call into the system that does not come back ends the exploration, and names the task and the line."""
+    """A call into the system that does not come back ends the exploration, and names the task and the line."""  # noqa: E501
     with pytest.raises(HarnessError) as told:
         explored(program, Effort(executions=5))
     text = str(told.value)
