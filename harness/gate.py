@@ -19,12 +19,14 @@ from harness.contracts import CONTRACTS, contract_named
 from harness.contracts.records import Clause, Contract, Level
 from harness.findings import StageReport, UsageError, Verdict
 from harness.isolation.parent import run_isolated
-from harness.job import STAGES, StageJob
+from harness.job import LOOK, STAGES, StageJob
 from harness.outcome import BUDGETS, NOT_RUN, UNDECIDED, ClauseVerdict, GateReport, GateRequest, Listener
 from harness.scenario import chosen_scenarios
 from harness.targets.locate import Target
 
-__all__ = ["chosen_stages", "conclude", "run_gate"]
+__all__ = ["chosen_stages", "conclude", "look", "run_gate"]
+
+_LOOK_S = 20.0  # a target that takes longer is left to the stages: they have evidence to show for it
 
 
 def run_gate(request: GateRequest, listener: Listener | None = None) -> GateReport:
@@ -54,6 +56,15 @@ def run_gate(request: GateRequest, listener: Listener | None = None) -> GateRepo
                 break
         missed = coverage_report.unreached(list(files.values())) if request.coverage else {}
     return conclude(request, contract, reports, missed)
+
+
+def look(request: GateRequest) -> None:
+    """Find out in a process of its own whether the target can be used; raises UsageError if not.
+
+    Of whatever else is wrong with it nothing is said: the stages will.
+    """
+    contract = contract_named(request.contract or next(iter(CONTRACTS)))
+    run_isolated(_job(request, contract, LOOK, ""), _LOOK_S, lambda executions, operations: None)
 
 
 def chosen_stages(request: GateRequest) -> tuple[str, ...]:

@@ -7,10 +7,12 @@ import shlex
 from dataclasses import dataclass
 from typing import Any, Self
 
-__all__ = ["STAGES", "StageJob"]
+__all__ = ["LOOK", "STAGES", "StageJob"]
 
 STAGES = ("canary", "sequential", "interleavings", "stress")
 """The stages of a gate, in their order."""
+LOOK = "look"
+"""What is no stage of a gate: whether a target can be used at all."""
 
 
 @dataclass(frozen=True, slots=True)
