@@ -20,7 +20,7 @@ from harness.contracts import CONTRACTS, contract_named
 from harness.contracts.adapter import Adapter
 from harness.findings import HarnessError, UsageError, Verdict
 from harness.gate import chosen_stages, run_gate
-from harness.job import STAGES
+from harness.job import PLAYING, STAGES
 from harness.outcome import GateRequest, parse_budget, parse_seed
 from harness.report.console import TerminalListener, contract_view, gate_view, kill_table
 from harness.report.files import gate_json, junit_xml
@@ -102,7 +102,12 @@ def cli() -> None:
 @click.option(
     "--stage", "stages", multiple=True, help=f"Run this stage only; repeatable. Stages: {', '.join(STAGES)}."
 )
-@click.option("--scenario", "scenarios", multiple=True, help="Run this stress scenario only; repeatable.")
+@click.option(
+    "--scenario",
+    "scenarios",
+    multiple=True,
+    help=f"Run this scenario only, in the stages {' and '.join(PLAYING)}; repeatable.",
+)
 @click.option(
     "--count", "counts", multiple=True, metavar="ROLE=N", help="How many strands play a role; repeatable."
 )
@@ -110,7 +115,7 @@ def cli() -> None:
     "--duration",
     "soak_seconds",
     type=click.FloatRange(0.1, _LONGEST_S),
-    help="Seconds of each soak.  [default: by budget]",
+    help="Seconds of each soak of the stress stage.  [default: by budget]",
 )
 @click.option("--fail-fast", is_flag=True, help="Stop at the first finding, unshrunk.")
 @click.option("--strict", is_flag=True, help="SHOULD clauses decide the verdict too.")
@@ -156,7 +161,7 @@ def gate(
         adapter=Adapter.load(Path(adapter_file)) if adapter_file else Adapter(),
         budget=parse_budget(budget),
         seed=parse_seed(seed),
-        stages=stages or (("interleavings", "stress") if scenarios else ()),
+        stages=stages or (PLAYING if scenarios else ()),
         scenarios=scenarios,
         counts=_counts(counts),
         soak_seconds=soak_seconds,

@@ -19,12 +19,14 @@ from harness.contracts import CONTRACTS, contract_named
 from harness.contracts.records import Clause, Contract, Level
 from harness.findings import StageReport, UsageError, Verdict
 from harness.isolation.parent import run_isolated
-from harness.job import STAGES, StageJob
+from harness.job import LOOK, PLAYING, SOAKING, STAGES, StageJob
 from harness.outcome import BUDGETS, NOT_RUN, UNDECIDED, ClauseVerdict, GateReport, GateRequest, Listener
 from harness.scenario import chosen_scenarios
 from harness.targets.locate import Target
 
-__all__ = ["chosen_stages", "conclude", "run_gate"]
+__all__ = ["chosen_stages", "conclude", "look", "run_gate"]
+
+_LOOK_S = 20.0  # a target that takes longer is left to the stages: they have evidence to show for it
 
 
 def run_gate(request: GateRequest, listener: Listener | None = None) -> GateReport:
@@ -36,6 +38,7 @@ def run_gate(request: GateRequest, listener: Listener | None = None) -> GateRepo
         coverage_report.available()
     contract = contract_named(request.contract or next(iter(CONTRACTS)))
     chosen_scenarios(contract.name, request.scenarios, request.counts)  # raises before any stage has run
+    _check_options(request, stages)
     reports: list[StageReport] = []
     with tempfile.TemporaryDirectory(prefix="harness-") as folder:
         files = {
@@ -56,12 +59,35 @@ def run_gate(request: GateRequest, listener: Listener | None = None) -> GateRepo
     return conclude(request, contract, reports, missed)
 
 
+def look(request: GateRequest) -> None:
+    """Find out in a process of its own whether the target can be used; raises UsageError if not.
+
+    Of whatever else is wrong with it nothing is said: the stages will.
+    """
+    contract = contract_named(request.contract or next(iter(CONTRACTS)))
+    run_isolated(_job(request, contract, LOOK, ""), _LOOK_S, lambda executions, operations: None)
+
+
 def chosen_stages(request: GateRequest) -> tuple[str, ...]:
     """The stages to run, in their order; raises UsageError for an unknown one."""
     for stage in request.stages:
         if stage not in STAGES:
             raise UsageError(f"there is no stage {stage!r}; the stages are: {', '.join(STAGES)}")
     return tuple(stage for stage in STAGES if not request.stages or stage in request.stages)
+
+
+def _check_options(request: GateRequest, stages: Sequence[str]) -> None:
+    """What is asked of scenarios must reach a stage that plays them; raises UsageError."""
+    for option, given, served in (
+        ("--scenario", bool(request.scenarios), PLAYING),
+        ("--count", bool(request.counts), PLAYING),
+        ("--duration", request.soak_seconds is not None, SOAKING),
+    ):
+        if given and not set(stages) & set(served):
+            raise UsageError(
+                f"{option} is for the stage{'s' * (len(served) > 1)} {' and '.join(served)}, "
+                f"and only {' and '.join(stages)} {'were' if len(stages) > 1 else 'was'} asked for"
+            )
 
 
 def _forward(listener: Listener, stage: str) -> Callable[[int, int], None]:

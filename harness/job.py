@@ -7,10 +7,16 @@ import shlex
 from dataclasses import dataclass
 from typing import Any, Self
 
-__all__ = ["STAGES", "StageJob"]
+__all__ = ["LOOK", "PLAYING", "SOAKING", "STAGES", "StageJob"]
 
 STAGES = ("canary", "sequential", "interleavings", "stress")
 """The stages of a gate, in their order."""
+PLAYING = ("interleavings", "stress")
+"""The stages that play scenarios."""
+SOAKING = ("stress",)
+"""Those of them in which a soak takes its seconds: under control it takes a few turns."""
+LOOK = "look"
+"""What is no stage of a gate: whether a target can be used at all."""
 
 
 @dataclass(frozen=True, slots=True)

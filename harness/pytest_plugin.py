@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GateOutcome"]
 
+_OURS = {"scenarios", "scenarios.test_contract"}
+_NO_TARGET = "no implementation to gate: pass --harness-target"
 _CLAUSE, _STAGE = "harness_clause", "harness_stage"
 _SEED_KEY = "harness_seed"
 _DRAWN = pytest.StashKey[int]()
@@ -52,7 +54,27 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         _request(config)
     except UsageError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(_told(error)) from None
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Tell once, before anything is collected, that there is nothing to gate, or that it cannot be used."""
+    config = session.config
+    if hasattr(config, "workerinput") or config.option.collectonly:
+        return
+    if not config.getoption("--harness-target"):
+        if config.option.pyargs and config.args and set(config.args) <= _OURS:
+            raise pytest.UsageError(f"{_NO_TARGET} package.module:factory or path/to/file.py:factory")
+        return
+    from harness.findings import HarnessError, UsageError
+    from harness.gate import look
+
+    try:
+        look(_request(config))
+    except UsageError as error:
+        raise pytest.UsageError(_told(error)) from None
+    except HarnessError:  # told by each item, with all that there is to say
+        return
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -98,13 +120,18 @@ class GateOutcome:
         if row["verdict"] == "SKIPPED":
             pytest.skip(_visible(row["reason"]))
         if row["verdict"] == "UNKNOWN":
-            said = f"{clause} is UNKNOWN: {_visible(row['reason'])}"
             if row["level"] == "MUST":
-                pytest.fail(said, pytrace=False)
-            pytest.skip(said)
+                pytest.fail(f"{clause} is UNKNOWN: {_visible(row['reason'])}", pytrace=False)
+            advised = any(finding["clause"] == clause for finding in self._outcome["findings"])
+            pytest.skip(
+                f"{clause} is {'broken, advice' if advised else 'UNKNOWN'}: {_visible(row['reason'])}"
+            )
 
     def decide_stage(self, stage: str) -> None:
-        """Fail the current item if a stage crashed, hung or could not have found anything."""
+        """Fail the current item if a stage crashed, hung or could not have found anything.
+
+        One that was not run is skipped with the reason.
+        """
         self._stop_on_error()
         for report in self._outcome["stages"]:
             if report["stage"] == stage:
@@ -113,6 +140,8 @@ class GateOutcome:
                     pytest.fail(
                         f"{stage} is UNKNOWN; never happened: {'; '.join(report['unmet'])}", pytrace=False
                     )
+                if report["verdict"] == "SKIPPED":
+                    pytest.skip(_visible("; ".join(report["notes"])))
 
     def _stop_on_error(self) -> None:
         if "error" in self._outcome:
@@ -129,6 +158,11 @@ class GateOutcome:
         pytest.fail(_visible(said), pytrace=False)
 
 
+def _told(error: Exception) -> str:
+    """A usage error in the words of pytest's command line."""
+    return _visible(str(error)).replace(" --adapter", " --harness-adapter")
+
+
 def _visible(text: str) -> str:
     from harness.report.visible import visible
 
@@ -139,7 +173,7 @@ def _visible(text: str) -> str:
 def harness_gate(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> GateOutcome:
     """The outcome of gating `--harness-target`, run once for all workers; skips without a target."""
     if not request.config.getoption("--harness-target"):
-        pytest.skip("no implementation to gate: pass --harness-target")
+        pytest.skip(_NO_TARGET)
     if not hasattr(request.config, "workerinput"):
         return GateOutcome(_gate(request.config))
     from filelock import FileLock
@@ -164,7 +198,7 @@ def _gate(config: pytest.Config) -> dict[str, Any]:
     try:
         return gate_json(run_gate(_request(config)))
     except HarnessError as error:
-        return {"error": str(error)}
+        return {"error": _told(error)}
 
 
 def _contract(config: pytest.Config) -> Contract:
@@ -174,7 +208,7 @@ def _contract(config: pytest.Config) -> Contract:
     try:
         return contract_named(config.getoption("--harness-contract"))
     except UsageError as error:
-        raise pytest.UsageError(str(error)) from None
+        raise pytest.UsageError(_told(error)) from None
 
 
 def _seed(config: pytest.Config) -> int:

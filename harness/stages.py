@@ -16,7 +16,7 @@ from harness.contracts.adapter import Adapter
 from harness.contracts.records import Contract
 from harness.control.virtual import NeedsThreads
 from harness.findings import StageReport, Verdict
-from harness.job import StageJob
+from harness.job import LOOK, StageJob
 from harness.scenario import chosen_scenarios, installed_scenarios
 from harness.stateful.progress import Progress as Count
 from harness.stateful.stage import generated_failures, run_sequential
@@ -35,6 +35,11 @@ Judging = Callable[[bool], None]
 def run_stage(job: StageJob, progress: Progress, judging: Judging = lambda begins: None) -> StageReport:
     """Run one stage in this process; raises UsageError or HarnessError."""
     return RUNNERS[job.stage](job, progress, judging)
+
+
+def _look(job: StageJob, progress: Progress, judging: Judging) -> StageReport:
+    """Nothing but what every stage does first: import the target, make an instance, examine it."""
+    return _in_its_time(job, lambda surroundings: StageReport(stage=LOOK, verdict=Verdict.OK))
 
 
 def _run_canary(job: StageJob, progress: Progress, judging: Judging) -> StageReport:
@@ -146,6 +151,7 @@ def _places(job: StageJob) -> list[Path]:
 
 
 RUNNERS: dict[str, Callable[[StageJob, Progress, Judging], StageReport]] = {
+    LOOK: _look,
     "canary": _run_canary,
     "sequential": _run_sequential,
     "interleavings": _run_interleavings,

@@ -3,7 +3,7 @@
 An adapter is data, not code: a TOML file beside the implementation, or an `Adapter` record. It
 renames; it does not repair. Whatever it leaves out keeps the contract's own name.
 
-    [operations]        # ours = theirs; "" says that there is none
+    [operations]        # ours = theirs; "" says that there is none, here and in the next tables
     submit = "enqueue"
     [arguments]         # the order in which a foreign method takes our parameters
     submit = ["payload"]
@@ -104,7 +104,9 @@ class Adapter:
         return self.operations.get(name, name)
 
     def field_names(self, *names: str) -> tuple[str, ...]:
-        """Their name for a field first, then ours and its usual synonyms."""
+        """Their name for a field first, then ours and its usual synonyms; none if declared missing."""
+        if self.fields.get(names[0]) == "":
+            return ()
         return tuple(dict.fromkeys((self.fields.get(names[0], names[0]), *names)))
 
 

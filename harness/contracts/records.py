@@ -229,6 +229,9 @@ class Codec(Protocol):
     def vocabulary(self) -> Mapping[str, frozenset[str]]:
         """Our names that an adapter may map, for its tables `fields` and `states`."""
 
+    def shown_by(self, field: str) -> frozenset[str]:
+        """The operations whose answers show a field, which is one of ours."""
+
     def silence(self, parameter: str) -> None:
         """Do not hold answers against a parameter that the implementation is never given."""
 
@@ -251,6 +254,8 @@ class Contract:
     advancing the clock by. `last_calls` are the calls that must not return in a state. `saboteurs`
     wrap a sound subject with a planted bug, for the canary, by stage. `live` gives a state's jobs with
     which something can still happen: generated programs call about them more often than about others.
+    `tour` is a program after which every kind of answer has been seen: an operation, and the job that it
+    is about by its number; it takes only fresh values otherwise.
     """
 
     name: str
@@ -272,6 +277,7 @@ class Contract:
     last_calls: Callable[[Any], tuple[Call, ...]]
     saboteurs: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     live: Callable[[Any], tuple[Any, ...]] = lambda state: ()
+    tour: tuple[tuple[Any, ...], ...] = ()
 
     def clause(self, clause_id: str) -> Clause:
         """The clause with this id; raises KeyError if the contract has none."""

@@ -209,12 +209,23 @@ def _conclusion(report: GateReport) -> RenderableType:
     parts.append(
         Text.assemble(
             (report.verdict.value, _STYLES[report.verdict]),
-            f"  {visible(request.target)} against contract {report.contract.name}: "
+            f"{_limits(report)}  {visible(request.target)} against contract {report.contract.name}: "
             f"{counted} finding{'' if counted == 1 else 's'}, "
             f"seed {request.seed}, {sum(stage.seconds for stage in report.stages):.1f} s",
         )
     )
     return Group(*parts)
+
+
+def _limits(report: GateReport) -> str:
+    """What the user's own choice left out, so that a part is not taken for the whole."""
+    chosen = {"stage": report.request.stages, "scenario": report.request.scenarios}
+    parts = [
+        f"{noun}{'s' * (len(names) > 1)} {' and '.join(dict.fromkeys(names))}"
+        for noun, names in chosen.items()
+        if names
+    ]
+    return f" ({', '.join(parts)} only)" if parts else ""
 
 
 def contract_view(contract: Contract) -> RenderableType:

@@ -16,6 +16,7 @@ from harness.contracts.records import Codec, Contract, Malformed, Operation, Rai
 from harness.control.task import TaskKilled
 from harness.control.virtual import NeedsThreads, WouldBlock
 from harness.findings import Kind, UsageError
+from harness.targets.agreement import check_fields, check_ours, near, no_such_bound
 from harness.targets.locate import innermost_line, told
 from harness.targets.signature import Passing, keywords, passing
 
@@ -95,6 +96,7 @@ class Binding:
         return {
             self.adapter.configuration.get(name, name): self.codec.encode(name, value)
             for name, value in configuration.items()
+            if self.adapter.configuration.get(name, name)
         }
 
     def _instance(self, configuration: Mapping[str, int]) -> Any:
@@ -129,7 +131,7 @@ class Binding:
         Raises UsageError when none can be made, required operations are absent, or answers cannot be
         read at all.
         """
-        self._check_adapter()
+        check_ours(self.contract, self.codec, self.adapter, CONFIGURE)
         answers: list[Any] = []
         subject = self.create(self.contract.configuration, answers.append)
         self._check_required(subject)
@@ -138,6 +140,12 @@ class Binding:
                 self.missing[operation.name] = f"no operation {operation.name}"
         self._examine_configuration(subject)
         self._examine_answers(subject, answers)
+        check_fields(
+            self.contract,
+            self.codec,
+            self.adapter,
+            lambda keep: self.create(self.contract.configuration, keep),
+        )
         if self.refused:
             self.create(
                 self.contract.configuration
@@ -153,6 +161,7 @@ class Binding:
             if theirs and name not in there:
                 raise self.adapter.mistake(
                     f"[operations] {name} = {theirs!r}, and {kind} offers no such operation but {offered}"
+                    f"{near(theirs, dir(subject.instance))}"
                 )
         absent = [op.name for op in self.contract.operations if op.required and op.name not in subject.calls]
         if absent:
@@ -160,23 +169,6 @@ class Binding:
                 f"{kind} has no {' and no '.join(absent)} (it offers {offered}); "
                 "map their names under [operations] of an adapter file and pass it with --adapter"
             )
-
-    def _check_adapter(self) -> None:
-        """Our side of an adapter's mappings must name something; raises UsageError."""
-        operations = frozenset(operation.name for operation in self.contract.operations)
-        vocabulary = self.codec.vocabulary()
-        ours = {
-            "operations": (frozenset(self.adapter.operations), operations | {CONFIGURE}),
-            "arguments": (frozenset(self.adapter.arguments), operations),
-            "configuration": (frozenset(self.adapter.configuration), frozenset(self.contract.configuration)),
-            "fields": (frozenset(self.adapter.fields), vocabulary["fields"]),
-            "states": (frozenset(self.adapter.states.values()), vocabulary["states"]),
-        }
-        for table, (used, known) in ours.items():
-            unknown = sorted(used - known)
-            if unknown:
-                there_are = ", ".join(sorted(known))
-                raise self.adapter.mistake(f"[{table}] has no {unknown[0]!r} to map; there are: {there_are}")
 
     def _configure(self, instance: Any) -> Callable[..., Any] | None:
         configure = getattr(instance, self.adapter.foreign_operation(CONFIGURE) or CONFIGURE, None)
@@ -186,13 +178,9 @@ class Binding:
         later = keywords(self._configure(subject.instance))
         for name, values in self.contract.configuration_domains.items():
             foreign = self.adapter.configuration.get(name, name)
-            if foreign not in self._keywords and foreign not in later:
+            if not foreign or (foreign not in self._keywords and foreign not in later):
                 if self.adapter.configuration.get(name):
-                    takes = ", ".join(sorted({*self._keywords, *later})) or "nothing"
-                    raise self.adapter.mistake(
-                        f"[configuration] {name} = {foreign!r}, and neither the factory nor "
-                        f"{CONFIGURE} takes that; they take {takes}"
-                    )
+                    raise no_such_bound(self.adapter, name, self._keywords | later, CONFIGURE)
                 self.missing[name] = f"neither the factory nor {CONFIGURE} takes {foreign or name}"
                 continue
             for value in values:
@@ -216,12 +204,8 @@ class Binding:
         if answers and seen is not None and not isinstance(seen, Raised):
             for capability in self.codec.missing(answers[-1]):
                 name = capability.rpartition(".")[2]
-                if self.adapter.fields.get(name):
-                    raise self.adapter.mistake(
-                        f"[fields] {name} = {self.adapter.fields[name]!r}, and what {self.contract.probe} "
-                        "returns has no such field"
-                    )
-                self.missing[capability] = f"{self.contract.probe} shows no {capability.rpartition('.')[2]}"
+                theirs = self.adapter.fields.get(name) or name
+                self.missing[capability] = f"{self.contract.probe} shows no {theirs}"
 
     def _bind(self, instance: Any, keep: Callable[[Any], None] | None) -> dict[str, Callable[..., Any]]:
         calls = {}

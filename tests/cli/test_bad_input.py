@@ -198,6 +198,25 @@ def test_a_name_that_the_contract_does_not_have_is_told(gate, folder, table, lin
     assert name in sentence
 
 
+THEIRS = {
+    "configuration": ("max_queue = 'capacty'", "did you mean capacity?"),
+    "fields": ("completed_at = 'lefft'", "did you mean left?"),
+    "operations": ("finish = 'compelte'", "did you mean complete?"),
+}
+
+
+@pytest.mark.parametrize(("table", "line", "said"), [(table, *slip) for table, slip in THEIRS.items()])
+def test_a_name_that_the_target_does_not_have_is_told(gate, book, table, line, said):
+    """A slip on the other side of an adapter is told just so, and with what was probably meant."""
+    path = book.with_name("book.toml")
+    ours = line.partition(" ")[0]
+    text = path.read_text()
+    path.write_text("\n".join(line if row.startswith(f"{ours} =") else row for row in text.splitlines()))
+    sentence = told(gate("book.py:Book", "--adapter", "book.toml"))
+    assert sentence.startswith(f"adapter book.toml: [{table}] {line}")
+    assert sentence.endswith(said)
+
+
 def test_a_count_in_other_digits_is_told(harness):
     """A superscript two is no count."""
     assert "is not ROLE=NUMBER" in told(harness("gate", SOUND, "--count", "submitter=²"))

@@ -25,7 +25,9 @@ def test_a_sound_ledger_exits_0(gate):
     assert (0, "") == (ending.code, ending.err)
     assert ending.out.startswith("sequential: OK, ")
     last = ending.out.splitlines()[-1]
-    assert last.startswith(f"OK  {SOUND} against contract ledger: 0 findings, seed 0, ")
+    assert last.startswith(
+        f"OK (stage sequential only)  {SOUND} against contract ledger: 0 findings, seed 0, "
+    )
 
 
 def test_a_broken_ledger_exits_1(gate, folder):

@@ -123,6 +123,32 @@ def test_unknown_scenarios_and_roles_are_told_beforehand(stages, decided, reques
     assert [] == jobs
 
 
+USELESS = {
+    "scenario": ({"scenarios": ("soak",)}, "--scenario is for the stages interleavings and stress"),
+    "count": ({"counts": (("submitter", 2),)}, "--count is for the stages interleavings and stress"),
+    "duration": ({"soak_seconds": 1.0}, "--duration is for the stage stress"),
+}
+
+
+@pytest.mark.parametrize(("choices", "said"), USELESS.values(), ids=USELESS)
+def test_an_option_that_reaches_no_stage_is_told_beforehand(stages, request_for, choices, said):
+    """An option that would silently do nothing is a mistake."""
+    jobs = stages()
+    with pytest.raises(UsageError) as caught:
+        run_gate(request_for(stages=("canary", "sequential"), **choices))
+    assert f"{said}, and only canary and sequential were asked for" == str(caught.value)
+    assert [] == jobs
+
+
+def test_the_seconds_of_a_soak_need_real_threads(stages, decided, request_for):
+    """Under control a soak takes a few turns: seconds for it are a mistake there, and none with stress."""
+    jobs = stages(decided("interleavings"), decided("stress"))
+    with pytest.raises(UsageError, match="--duration is for the stage stress, and only interleavings"):
+        run_gate(request_for(stages=("interleavings",), soak_seconds=1.0))
+    run_gate(request_for(stages=("interleavings", "stress"), soak_seconds=1.0))
+    assert ["interleavings", "stress"] == [job.stage for job, _ in jobs]
+
+
 def test_a_contract_that_is_not_named_is_found(stages, decided):
     """A request without a contract is for the ledger, and every job says so."""
     jobs = stages(*(decided(stage) for stage in STAGES))

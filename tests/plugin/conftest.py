@@ -23,6 +23,8 @@ MUST, SHOULD = "AJT-TERM-ANY", "AJT-ADMIT-FAILSAFE"
 
 
 def isolated(job, limit, progress):
+    if job.stage == "look":
+        return StageReport("look", Verdict.OK)
     with open("calls.txt", "a") as calls:
         calls.write(f"{os.getpid()} {job.stage} {job.seed}\\n")
     known = contract_named(job.contract).clauses

@@ -10,6 +10,7 @@ from harness.job import STAGES
 from harness.pytest_plugin import GateOutcome
 
 SOUND = "reference.ledger:Ledger"
+MISSING = "no implementation to gate: pass --harness-target"
 CLAUSES = [clause.id for clause in contract_named("ledger").clauses]
 
 
@@ -22,13 +23,25 @@ def test_every_clause_and_every_stage_is_an_item(scenarios_on, calls):
     assert [(stage, "7") for stage in STAGES] == [(stage, seed) for _, stage, seed in calls()]
 
 
-def test_without_a_target_the_items_are_skipped(run_pytest):
-    """`pytest --pyargs scenarios` alone is green and says what to pass."""
-    session = run_pytest("--pyargs", "scenarios", "-rs")
+@pytest.mark.parametrize("words", [(), ("-n", "1")], ids=["alone", "with workers"])
+def test_without_a_target_there_is_nothing_to_gate(run_pytest, words):
+    """`pytest --pyargs scenarios` alone is a usage error that says what to pass: it is never green."""
+    session = run_pytest("--pyargs", "scenarios", *words)
+    assert 4 == session.code
+    assert [f"ERROR: {MISSING} package.module:factory or path/to/file.py:factory"] == [
+        line for line in session.err.splitlines() if line
+    ]
+
+
+def test_without_a_target_the_items_are_skipped_among_others(run_pytest, tmp_path):
+    """They can be collected beside tests of one's own, and listed; they say what to pass."""
+    (tmp_path / "test_fine.py").write_text("def test_fine():\n    pass\n")
+    session = run_pytest("--pyargs", "scenarios", "test_fine.py", "-rs")
     assert 0 == session.code
     assert {"SKIPPED"} == set(session.outcomes.values())
-    assert "no implementation to gate: pass --harness-target" in session.out
+    assert MISSING in session.out
     assert "harness:" not in session.out.partition("collected")[0]
+    assert 0 == run_pytest("--pyargs", "scenarios", "--collect-only").code
 
 
 def outcome(**told):
@@ -41,7 +54,14 @@ def outcome(**told):
         "reason": "",
         **told.get("clause", {}),
     }
-    stage = {"stage": "stress", "findings": [], "unmet": [], **told.get("stage", {})}
+    stage = {
+        "stage": "stress",
+        "verdict": "OK",
+        "findings": [],
+        "unmet": [],
+        "notes": [],
+        **told.get("stage", {}),
+    }
     return GateOutcome({"clauses": [clause], "stages": [stage], "findings": told.get("findings", [])})
 
 
@@ -57,6 +77,15 @@ def found(clause, **more):
 
 
 ADVICE = {"verdict": "UNKNOWN", "level": "SHOULD", "reason": "it crashed"}
+SKIPPED = {
+    "lacking": ({"clause": {"verdict": "SKIPPED", "reason": "no leaves"}}, "no leaves"),
+    "undecided advice": ({"clause": ADVICE}, "TEA is UNKNOWN: it crashed"),
+    "broken advice": (
+        {"clause": ADVICE, "findings": [found("TEA", advisory=True)]},
+        "TEA is broken, advice: it crashed",
+    ),
+    "stage": ({"stage": {"verdict": "SKIPPED", "notes": ["no kettle"]}}, "no kettle"),
+}
 FAILS = {
     "broken": ({"clause": {"verdict": "VIOLATION"}, "findings": [found("TEA")]}, "crash: it crashed"),
     "undecided": ({"clause": {"verdict": "UNKNOWN", "reason": "no tea"}}, "TEA is UNKNOWN: no tea"),
@@ -68,7 +97,6 @@ FAILS = {
 }
 PASSES = {
     "fine": {},
-    "advice": {"clause": ADVICE, "findings": [found("TEA", advisory=True)]},
     "of another clause": {"stage": {"findings": [found("TEA")]}},
     "of another stage": {"stage": {"stage": "canary", "unmet": ["a race"]}},
 }
@@ -85,8 +113,16 @@ def test_what_is_wrong_fails_its_item(told, said):
 
 @pytest.mark.parametrize("told", PASSES.values(), ids=PASSES)
 def test_what_is_fine_passes(told):
-    """Advice fails nothing, and nothing fails two items."""
+    """Nothing fails two items."""
     decide(outcome(**told))
+
+
+@pytest.mark.parametrize(("told", "said"), SKIPPED.values(), ids=SKIPPED)
+def test_what_was_not_decided_is_never_passed(told, said):
+    """A clause or stage without a verdict, and broken advice, are skipped with the reason."""
+    with pytest.raises(pytest.skip.Exception) as caught:
+        decide(outcome(**told))
+    assert said == str(caught.value)
 
 
 def test_a_clause_that_lacks_what_it_needs_is_skipped_with_the_reason(scenarios_on):
@@ -98,25 +134,39 @@ def test_a_clause_that_lacks_what_it_needs_is_skipped_with_the_reason(scenarios_
     assert "wait: no operation wait" in session.out
 
 
-def test_a_target_that_cannot_be_used_fails_with_its_sentence(scenarios_on):
-    """What only the child can see is told by every item, in the words of the command line."""
-    session = scenarios_on("nothing_of_this_name:Ledger", "-k", "AJT-TIMES or canary")
-    assert 1 == session.code
-    assert {"AJT-TIMES": "FAILED", "canary": "FAILED"} == session.outcomes
-    assert 2 == session.out.count(
-        "\ntarget 'nothing_of_this_name:Ledger': no module named 'nothing_of_this_name'"
-    )
+UNUSABLE = {
+    "no module": (
+        "nothing_of_this_name:Ledger",
+        "target 'nothing_of_this_name:Ledger': no module named 'nothing_of_this_name'; is it",
+    ),
+    "other names": ("odd.py:Odd", "Odd has no submit and no finish and no snapshot (it offers enqueue)"),
+}
+
+
+@pytest.mark.parametrize("words", [(), ("-n", "1")], ids=["alone", "with workers"])
+@pytest.mark.parametrize(("target", "said"), UNUSABLE.values(), ids=UNUSABLE)
+def test_a_target_that_cannot_be_used_is_one_usage_error(scenarios_on, tmp_path, target, said, words):
+    """It is told once, before any item, with the option that pytest has for an adapter."""
+    (tmp_path / "odd.py").write_text("class Odd:\n    def enqueue(self, load):\n        return 1\n")
+    session = scenarios_on(target, *words)
+    assert (4, {}) == (session.code, session.outcomes)
+    [line] = [line for line in session.err.splitlines() if line]
+    assert line.startswith(f"ERROR: {said}")
+    assert "--adapter" not in line
+    assert line.endswith("pass it with --harness-adapter") == (target == "odd.py:Odd")
 
 
 def test_workers_share_one_gate(scenarios_on, calls):
     """With -n 2 each item has its outcome, and the stages were run by one worker, once.
 
-    A broken clause fails alone, without a traceback; what is only advice passes.
+    A broken clause fails alone, without a traceback; what is only advice is skipped with what it says.
     """
-    session = scenarios_on(SOUND, "-n", "2", fake="broken")
+    session = scenarios_on(SOUND, "-n", "2", "-rs", fake="broken")
     assert 1 == session.code
     assert {*CLAUSES, *STAGES} == set(session.outcomes)
     assert ["AJT-TERM-ANY"] == [name for name, outcome in session.outcomes.items() if outcome == "FAILED"]
+    assert "SKIPPED" == session.outcomes["AJT-ADMIT-FAILSAFE"]
+    assert "AJT-ADMIT-FAILSAFE is broken, advice: only advice" in session.out
     assert "broken clause: it was refused" in session.out
     assert "Traceback" not in session.out
     assert 1 == len({process for process, _, _ in calls()})

@@ -30,6 +30,26 @@ def test_a_verbose_gate_lists_what_is_fine(gates, shown, golden):
     golden("gate_skipped_verbose_80.txt", shown(gate_view(gates["skipped"], verbose=True), 80))
 
 
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        ({}, "OK  tea"),
+        ({"stages": ("stress",)}, "OK (stage stress only)  tea"),
+        ({"stages": ("stress", "canary", "stress")}, "OK (stages stress and canary only)  tea"),
+        (
+            {"stages": ("stress",), "scenarios": ("ends",)},
+            "OK (stage stress, scenario ends only)  tea",
+        ),
+        ({"scenarios": ("ends", "soak")}, "OK (scenarios ends and soak only)  tea"),
+    ],
+)
+def test_a_part_is_not_taken_for_the_whole(gates, shown, chosen, said):
+    """The last line says what the user's own choice of stages and scenarios left out."""
+    report = gates["ok"]
+    text = shown(gate_view(replace(report, request=replace(report.request, **chosen))), 200)
+    assert text.splitlines()[-1].startswith(said)
+
+
 def test_a_contract_is_shown_as_agreed(tea, shown, golden):
     """Clauses with what checks them and what they need, and how ambiguities were settled."""
     golden("contract_80.txt", shown(contract_view(tea), 80))

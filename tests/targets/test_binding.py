@@ -294,25 +294,6 @@ def test_a_misspelt_name_of_ours_is_a_mistake(adapter):
         bind(Ledger, adapter)
 
 
-MISTAKES = {
-    "[states]\nCOMPLETED = 'DNOE'": r"\[states\] has no 'DNOE' to map; there are: DONE, FAILED, PENDING",
-    "[operations]\nsubmitt = 'submit'": r"\[operations\] has no 'submitt' to map",
-    "[operations]\nfail = 'abort'": r"\[operations\] fail = 'abort', and Ledger offers no such operation but",
-    "[operations]\nconfigure = 'set_up'": r"\[operations\] configure = 'set_up', and Ledger offers",
-    "[arguments]\nsubmit = ['load']": r"submit has no parameter 'load'",
-}
-
-
-@pytest.mark.parametrize(("text", "said"), MISTAKES.items())
-def test_a_mistake_that_the_contract_shows_names_the_file(tmp_path, text, said):
-    """What only contract and implementation show to be wrong is told like any mistake of the file."""
-    path = tmp_path / "adapter.toml"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match=said) as caught:
-        bind(Ledger, Adapter.load(path))
-    assert str(caught.value).startswith(f"adapter {path}: ")
-
-
 def test_a_submit_of_a_payload_alone_gets_the_payload():
     """A submit with one parameter gets the payload; the request id is a missing capability."""
 

@@ -28,6 +28,25 @@ def _last_calls(state: LedgerState) -> tuple[Call, ...]:
     return tuple(Call("wait", (job.id, job.state, 0)) for job in state.jobs if not job.state.terminal)
 
 
+_TOUR = (
+    ("submit",),
+    ("submit",),
+    ("submit",),
+    ("take_request", 0),
+    ("snapshot", 0),
+    ("take_result", 0),
+    ("transition_running", 0),
+    ("snapshot", 0),
+    ("finish", 0),
+    ("snapshot", 0),
+    ("take_result", 0),
+    ("fail", 1),
+    ("snapshot", 1),
+    ("timeout", 2),
+    ("snapshot", 2),
+)
+
+
 def _live(state: LedgerState) -> tuple[JobId, ...]:
     return tuple(job.id for job in state.jobs if not job.state.terminal)
 
@@ -52,4 +71,5 @@ LEDGER = Contract(
     last_calls=_last_calls,
     saboteurs=SABOTEURS,
     live=_live,
+    tour=_TOUR,
 )

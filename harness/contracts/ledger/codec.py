@@ -38,6 +38,19 @@ __all__ = ["LedgerCodec"]
 _ACCEPTED = frozenset({"ACCEPTED", "OK", "ADMITTED", "QUEUED", "PENDING", "SUCCESS"})
 _REJECTED = frozenset({"QUEUE_FULL", "REJECTED", "FULL", "BUSY", "OVERLOADED"})
 _TOKEN = "value"
+_READS, _TAKES = frozenset({"snapshot", "wait"}), frozenset({"take_request", "take_result"})
+_SHOWN_BY = {
+    "job_id": frozenset({"submit"}),
+    "accepted": frozenset({"submit"}),
+    "state": _READS | {"take_result"},
+    "status": frozenset({"take_result"}),
+    "error": _READS,
+    "submitted_at": _READS,
+    "completed_at": _READS,
+    "request_id": _TAKES,
+    "payload": frozenset({"take_request"}),
+    "result": frozenset({"take_result"}),
+}
 
 
 class LedgerCodec:
@@ -114,6 +127,10 @@ class LedgerCodec:
     def vocabulary(self) -> dict[str, frozenset[str]]:
         """Our names that an adapter may map, by table."""
         return {"fields": frozenset(self._fields), "states": frozenset(state.value for state in JobState)}
+
+    def shown_by(self, field: str) -> frozenset[str]:
+        """The operations whose answers show a field."""
+        return _SHOWN_BY[field]
 
     def silence(self, parameter: str) -> None:
         """Do not hold answers against a parameter that the implementation is never given."""

@@ -109,6 +109,8 @@ class ResultView(NamedTuple):
 
 def read_field(record: Any, names: tuple[str, ...], position: int | None = None) -> Any:
     """The first of `names` that a mapping or object has; `position` for plain tuples; else MISSING."""
+    if not names:
+        return MISSING
     if isinstance(record, Mapping):
         for name in names:
             if name in record:
