@@ -71,7 +71,7 @@ class Laboratory:
             if thread is not threading.main_thread() and thread.name != "harness watchdog"
         ]
         raise HarnessError(
-            f"the code under test started a real thread ({', '.join(names) or 'unnamed'}), which is not "
+            f"the code under test started a real thread ({', '.join(dict.fromkeys(names)) or 'unnamed'}), which is not "
             "under control: the module that starts it is not imported privately; name its package with "
             "instrument "
             "(--instrument)"

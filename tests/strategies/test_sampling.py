@@ -77,9 +77,8 @@ def lost_updates(strands):
 
 
 # Each task has four steps: up to its read, the read, the write, the end. Of the comb(8, 4) = 70 orders,
-# those are sound in which one's write comes before the other's read. Before the other's second step the
-# one has made
-# three (4 orders so far, 3 to go on: 12) or four (5 so far, 1 to go on: 5): 17, and 34 for either one.
+# those are sound in which one's write comes before the other's read. Before the other's second step the one
+# has made three (4 orders so far, 3 to go on: 12) or four (5 so far, 1 to go on: 5): 17, and 34 for either.
 UNIFORM = 36 / 70
 # With a fair coin at each point, the one has three of the first four tosses or more with 5/16.
 FAIR_COIN = 1 - 2 * 5 / 16
