@@ -70,8 +70,9 @@ class Laboratory:
             for thread in threading.enumerate()
             if thread is not threading.main_thread() and thread.name != "harness watchdog"
         ]
+        told = ", ".join(dict.fromkeys(names)) or "unnamed"
         raise HarnessError(
-            f"the code under test started a real thread ({', '.join(dict.fromkeys(names)) or 'unnamed'}), which is not "
+            f"the code under test started a real thread ({told}), which is not "
             "under control: the module that starts it is not imported privately; name its package with "
             "instrument "
             "(--instrument)"
