@@ -1,6 +1,6 @@
 """Which attributes are ever stored after construction: only those can race.
 
-A read of an attribute that no code stores outside of `__init__` (before `self` could have escaped from it)
+A read of an attribute that no code stores outside of a constructor (before `self` could have escaped from it)
 sees the same value whenever it happens, so it is no scheduling point. The names are collected over all
 modules of a world; where code stores under computed names, every name counts.
 """
@@ -8,12 +8,17 @@ modules of a world; where code stores under computed names, every name counts.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+from harness.control.construction import Construction
 
 __all__ = ["EVERYTHING", "NOTHING", "Mutable", "stored_names"]
 
-_CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
+_STORING = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
+_CHANGING = frozenset({"clear", "pop", "popitem", "setdefault", "update"})
+_LOOKING = frozenset({"copy", "get", "items", "keys", "values"})
+_LOOKERS = frozenset({"dict", "frozenset", "iter", "len", "list", "repr", "set", "sorted", "str", "tuple"})
 
 
 @dataclass(frozen=True)
@@ -40,44 +45,27 @@ NOTHING = Mutable()
 
 def stored_names(tree: ast.Module) -> Mutable:
     """The names that a module stores outside of construction."""
-    names: set[str] = set()
-    constructors: list[tuple[ast.ClassDef, ast.FunctionDef]] = []
-    inside: set[ast.AST] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            for function in node.body:
-                if isinstance(function, ast.FunctionDef) and function.name in _CONSTRUCTORS:
-                    constructors.append((node, function))
-                    inside.update(_own_stores(function))
+    construction = Construction(tree)
     constants = _constants(tree)
+    harmless = set(_harmless_dictionaries(tree))
+    names: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            if not isinstance(node.ctx, ast.Load) and node not in inside:
-                names.add(node.attr)
+        if node in construction.stores:
+            continue
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            names.add(node.attr)
         elif isinstance(node, ast.Call):
             stored = _stored_by_call(node, constants)
             if stored is None:
                 return EVERYTHING
             names.update(stored)
-        elif isinstance(node, ast.Subscript) and _is_stored_in_dictionary(node):
+        elif isinstance(node, ast.FunctionDef):
+            if node.name == "__setstate__":
+                return EVERYTHING
+            names.update(node.name for item in node.decorator_list if _is_cached(item))
+        if _is_dictionary_of_object(node) and node not in harmless:
             return EVERYTHING
-    for owner, function in constructors:
-        names.update(_stored_after_escape(owner, function))
     return Mutable(frozenset(names))
-
-
-def _self_of(function: ast.FunctionDef) -> str:
-    arguments = [*function.args.posonlyargs, *function.args.args]
-    return arguments[0].arg if arguments else ""
-
-
-def _own_stores(function: ast.FunctionDef) -> Iterable[ast.Attribute]:
-    own = _self_of(function)
-    for node in ast.walk(function):
-        if not isinstance(node, ast.Attribute) or isinstance(node.ctx, ast.Load):
-            continue
-        if isinstance(node.value, ast.Name) and node.value.id == own:
-            yield node
 
 
 def _constants(tree: ast.Module) -> dict[str, str]:
@@ -94,51 +82,48 @@ def _constants(tree: ast.Module) -> dict[str, str]:
 
 
 def _stored_by_call(node: ast.Call, constants: dict[str, str]) -> tuple[str, ...] | None:
-    """Names stored by `setattr`, or through an object's dictionary; None if they cannot be known."""
+    """Names stored by `setattr` and the like; None if they cannot be known."""
     function = node.func
     name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
-    if name in ("setattr", "delattr", "__setattr__", "__delattr__"):
-        for argument in node.args[:2]:
-            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-                return (argument.value,)
-            if isinstance(argument, ast.Name) and argument.id in constants:
-                return (constants[argument.id],)
-        return None
-    if name in ("update", "setdefault", "pop", "clear") and isinstance(function, ast.Attribute):
-        return None if _is_dictionary_of_object(function.value) else ()
-    return ()
+    if name not in _STORING:
+        return ()
+    for argument in node.args[:2]:
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+            return (argument.value,)
+        if isinstance(argument, ast.Name) and argument.id in constants:
+            return (constants[argument.id],)
+    return None
 
 
-def _is_stored_in_dictionary(node: ast.Subscript) -> bool:
-    return not isinstance(node.ctx, ast.Load) and _is_dictionary_of_object(node.value)
+def _is_cached(decorator: ast.expr) -> bool:
+    """Whether the first read of what is decorated stores it: `cached_property`."""
+    return "cached_property" in (getattr(decorator, "attr", ""), getattr(decorator, "id", ""))
 
 
-def _is_dictionary_of_object(node: ast.expr) -> bool:
+def _is_dictionary_of_object(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id == "vars" and bool(node.args)
     return isinstance(node, ast.Attribute) and node.attr == "__dict__"
 
 
-def _stored_after_escape(owner: ast.ClassDef, function: ast.FunctionDef) -> set[str]:
-    """What a constructor stores once somebody else may hold the object."""
-    own = _self_of(function)
-    stores = (node for node in ast.walk(owner) if isinstance(node, ast.Attribute))
-    fields = {node.attr for node in stores if not isinstance(node.ctx, ast.Load)}
-    escape = min((line for line in _escapes(function, own, fields)), default=None)
-    if escape is None:
-        return set()
-    return {node.attr for node in _own_stores(function) if node.lineno >= escape}
-
-
-def _escapes(function: ast.FunctionDef, own: str, fields: set[str]) -> Iterable[int]:
-    """Lines at which `self`, or a method bound to it, is used as a value."""
-    harmless: set[ast.AST] = set()
-    for node in ast.walk(function):
-        if isinstance(node, ast.Call):
-            harmless.add(node.func)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == own:
-            harmless.add(node.value)
-            if isinstance(node.ctx, ast.Load) and node.attr not in fields and node not in harmless:
-                yield node.lineno
-        elif isinstance(node, ast.Name) and node.id == own and node not in harmless:
-            yield node.lineno
+def _harmless_dictionaries(tree: ast.Module) -> Iterator[ast.AST]:
+    """Uses of objects' dictionaries that only look: read at once, and not kept."""
+    for node in ast.walk(tree):
+        if (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)) or (
+            isinstance(node, ast.Attribute) and node.attr in _LOOKING
+        ):
+            yield node.value
+        elif isinstance(node, ast.Compare):
+            yield from (node.left, *node.comparators)
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            yield node.iter
+        elif isinstance(node, (ast.Starred, ast.FormattedValue)):
+            yield node.value
+        elif isinstance(node, ast.Dict):
+            yield from (value for key, value in zip(node.keys, node.values, strict=True) if key is None)
+        elif isinstance(node, ast.Call):
+            yield from (item.value for item in node.keywords if item.arg is None)
+            if isinstance(node.func, ast.Name) and node.func.id in _LOOKERS:
+                yield from node.args
+            if getattr(node.func, "attr", "") in _CHANGING - {"clear"}:
+                yield from node.args  # `other.update(vars(x))`

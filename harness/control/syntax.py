@@ -1,76 +1,74 @@
-"""Pieces of syntax trees: what the instrumenter asks of nodes, and the nodes that it makes."""
+"""Making and judging syntax nodes, for the instrumentation."""
 
 from __future__ import annotations
 
 import ast
 
-__all__ = [
-    "again",
-    "are_simple",
-    "as_value",
-    "calling",
-    "constant",
-    "is_readable_twice",
-    "is_simple",
-    "is_simple_slice",
-    "is_view",
-]
+__all__ = ["as_value", "call", "copied", "is_quiet", "is_simple", "may_be_shared", "text"]
 
-VIEWS = ("items", "keys", "values")
+_PRECISE = (ast.Name, ast.Attribute, ast.Subscript, ast.BoolOp, ast.IfExp, ast.NamedExpr)
+_RUNNING = (ast.Call, ast.Yield, ast.YieldFrom, ast.Await)
+_VIEWS = frozenset({"items", "keys", "values"})
 
 
-def is_view(node: ast.Call) -> bool:
-    """Whether a call is `obj.items()`, `obj.keys()` or `obj.values()`."""
-    return getattr(node.func, "attr", "") in VIEWS and not node.args and not node.keywords
-
-
-def calling(function: str, *arguments: ast.expr) -> ast.expr:
-    """A call of one of the announcing functions, placed where its first argument is."""
+def call(function: str, *arguments: ast.expr) -> ast.Call:
+    """A call of one of our functions, standing where its first argument stands."""
     node = ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
-    return ast.copy_location(node, arguments[0]) if arguments and hasattr(arguments[0], "lineno") else node
+    if arguments and hasattr(arguments[0], "lineno"):
+        ast.copy_location(node, arguments[0])
+        ast.copy_location(node.func, arguments[0])
+    return node
 
 
-def constant(value: str) -> ast.Constant:
-    """A literal."""
+def text(value: str) -> ast.Constant:
+    """A string."""
     return ast.Constant(value)
 
 
-def again(node: ast.expr) -> ast.expr:
-    """A simple operand once more."""
-    if isinstance(node, ast.Name):
-        return ast.copy_location(ast.Name(node.id, ast.Load()), node)
-    assert isinstance(node, ast.Constant)
-    copied = ast.Constant(node.value)
-    return ast.copy_location(copied, node) if hasattr(node, "lineno") else copied
-
-
 def is_simple(node: ast.expr) -> bool:
-    """Whether an operand can be evaluated twice without anybody noticing."""
+    """Whether evaluating it twice is the same as once, and costs nothing."""
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
     return isinstance(node, (ast.Name, ast.Constant))
 
 
-def is_readable_twice(node: ast.Subscript) -> bool:
-    """Whether owner and key of an item are simple."""
-    return is_simple(node.value) and is_simple(node.slice)
-
-
-def are_simple(call: ast.Call) -> bool:
-    """Whether evaluating a call's arguments announces nothing."""
-    return all(map(is_simple, call.args)) and all(is_simple(keyword.value) for keyword in call.keywords)
-
-
-def is_simple_slice(node: ast.expr) -> bool:
-    """Whether a slice has simple bounds."""
-    return isinstance(node, ast.Slice) and all(
-        part is None or is_simple(part) for part in (node.lower, node.upper, node.step)
-    )
+def copied(node: ast.expr) -> ast.expr:
+    """A simple node to be loaded once more."""
+    again: ast.expr
+    if isinstance(node, ast.Name):
+        again = ast.Name(node.id, ast.Load())
+    elif isinstance(node, ast.UnaryOp):
+        again = ast.UnaryOp(node.op, copied(node.operand))
+    else:
+        assert isinstance(node, ast.Constant)
+        again = ast.Constant(node.value)
+    return ast.copy_location(again, node) if hasattr(node, "lineno") else again
 
 
 def as_value(node: ast.expr) -> ast.expr:
-    """A subscript as an argument: slices become `slice(...)`."""
+    """A subscript as an argument: slices become slice objects."""
     if isinstance(node, ast.Slice):
         parts = [part or ast.Constant(None) for part in (node.lower, node.upper, node.step)]
-        return ast.copy_location(ast.Call(ast.Name("slice", ast.Load()), parts, []), node)
+        made = ast.Call(ast.Name("slice__", ast.Load()), parts, [])
+        return ast.copy_location(made, node)
     if isinstance(node, ast.Tuple):
         return ast.copy_location(ast.Tuple([as_value(item) for item in node.elts], ast.Load()), node)
     return node
+
+
+def is_quiet(node: ast.AST, computed: frozenset[str]) -> bool:
+    """Whether evaluating an instrumented node comes to no point; `computed` attributes may run code."""
+    if isinstance(node, _RUNNING) or (isinstance(node, ast.Attribute) and node.attr in computed):
+        return False
+    if isinstance(node, ast.Lambda):
+        return all(is_quiet(item, computed) for item in ast.iter_child_nodes(node.args))
+    return all(is_quiet(child, computed) for child in ast.iter_child_nodes(node))
+
+
+def may_be_shared(node: ast.expr) -> bool:
+    """Whether an expression may give a container that others reach too, or a view of one."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS and not node.args
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        return False  # a copy
+    return isinstance(node, _PRECISE)

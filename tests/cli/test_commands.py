@@ -100,18 +100,18 @@ def test_a_whole_gate_of_the_reference_is_ok(harness):
     """All stages, with soaks cut short."""
     ending = harness("gate", SOUND, "--budget", "quick", "--duration", "0.3")
     assert 0 == ending.code
-    assert [f"{stage}: OK" for stage in ("canary", "sequential", "stress")] == [
-        line.partition(",")[0] for line in ending.out.splitlines()[:3]
+    assert [f"{stage}: OK" for stage in ("canary", "sequential", "interleavings", "stress")] == [
+        line.partition(",")[0] for line in ending.out.splitlines()[:4]
     ]
 
 
 @pytest.mark.stress
 def test_a_scenario_may_be_run_alone(harness):
-    """With --scenario the stress stage alone runs it, with the strands that were asked for."""
+    """With --scenario the stages that know scenarios run it alone, with the strands that were asked for."""
     words = ("--scenario", "soak", "--count", "submitter=2", "--count", "waiter=1", "--duration", "0.3")
     ending = harness("gate", SOUND, *words, "--json", "out.json")
     assert ending.code in (0, 3)  # a soak this short may see no rejection
-    assert ending.out.startswith("stress: ")
+    assert ["interleavings", "stress"] == [line.partition(":")[0] for line in ending.out.splitlines()[:2]]
     assert "sequential" not in ending.out
 
 
