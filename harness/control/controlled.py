@@ -52,6 +52,10 @@ class ControlledWorld(World):
                 if name.partition(".")[0] in ("threading", "concurrent")
                 for restorer in _restorers(module)
             ]
+            main = getattr(self.modules.get("threading"), "_main_thread", None)
+            if main is not None:
+                attributes, saved = vars(main), dict(vars(main))
+                self._restorers.append(lambda: _refill(attributes, saved))
 
     def restore(self) -> None:
         """Put the remembered state back."""
@@ -63,6 +67,13 @@ class ControlledWorld(World):
         threading = self.modules.get("threading")
         for call in reversed(getattr(threading, "_threading_atexits", ())):
             call()
+        main = getattr(threading, "_main_thread", None)
+        handle, sentinel = getattr(main, "_handle", None), getattr(main, "_tstate_lock", None)
+        if handle is not None:  # 3.13 and newer
+            handle._set_done()  # noqa: SLF001
+        elif sentinel is not None and sentinel.locked():
+            sentinel.release()
+            main._stop()  # type: ignore[union-attr]  # noqa: SLF001
 
 
 def _restorers(module: ModuleType) -> list[Callable[[], None]]:

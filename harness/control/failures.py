@@ -110,5 +110,7 @@ def _wait(task: Task) -> Wait:
     resource: Any = task.waiting_on
     holder = resource.holder()
     owner = getattr(resource, "owner", None) if holder is None else holder
-    held = owner.name if owner is not None and owner is not task else "itself" if holder is task else ""
-    return Wait(task.name, origin(resource, task), held, where(task))
+    noun = origin(resource, task)
+    own = owner is task and (holder is task or noun == resource.noun)  # not what the library locked for it
+    held = owner.name if owner is not None and owner is not task else "itself" if own else ""
+    return Wait(task.name, noun, held, where(task))

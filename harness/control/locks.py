@@ -6,6 +6,7 @@ product: no lookup on the way to `left`, the runtime's countdown to the next que
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from harness.control.task import Resource, Task
@@ -13,7 +14,7 @@ from harness.control.task import Resource, Task
 if TYPE_CHECKING:
     from harness.control.runtime import Runtime
 
-__all__ = ["deadline_of", "lock_class", "rlock_class"]
+__all__ = ["deadline_of", "lock_class", "refuse_subclasses", "rlock_class"]
 
 _LONGEST_S = 9_223_372_036.0
 
@@ -23,8 +24,7 @@ def deadline_of(runtime: Runtime, timeout: float) -> int:
 
     Reading the clock for it is an operation of its own: whether the clock moved before matters.
     """
-    if timeout > _LONGEST_S:
-        raise OverflowError("timestamp too large to convert to C PyTime_t")
+    _check_length(timeout)
     runtime.left -= 1
     if runtime.left < 0:
         runtime.point("timer", runtime.clock, None)
@@ -150,6 +150,7 @@ def lock_class(runtime: Runtime) -> type:
             self.restore((None, False))
 
         acquire_lock, release_lock, locked_lock = acquire, release, locked
+        __reduce_ex__ = _not_pickled("lock")
 
         def __repr__(self) -> str:
             held = f"locked by {self.owner.name}" if self.owner is not None else "unlocked"
@@ -178,6 +179,7 @@ def rlock_class(runtime: Runtime) -> type:
         def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
             if timeout != -1 or blocking is not True:
                 _check_timeout(blocking, timeout)
+                _check_length(timeout)
             if self.owner is runtime.running:
                 self.count += 1
                 return True
@@ -257,11 +259,34 @@ def rlock_class(runtime: Runtime) -> type:
         def _at_fork_reinit(self) -> None:
             self.restore((None, 0))
 
+        __reduce_ex__ = _not_pickled("RLock")
+
         def __repr__(self) -> str:
             held = f"locked by {self.owner.name}" if self.owner is not None else "unlocked"
             return f"<{held} controlled RLock, count {self.count}>"
 
     return RLock
+
+
+def refuse_subclasses(lock: type) -> None:
+    """From now on, as `_thread.lock` does."""
+
+    def refuse(cls: type, **options: Any) -> None:
+        raise TypeError("type '_thread.lock' is not an acceptable base type")
+
+    lock.__init_subclass__ = classmethod(refuse)  # type: ignore[assignment, arg-type]
+
+
+def _not_pickled(name: str) -> Callable[..., Any]:
+    def __reduce_ex__(self: Any, protocol: int) -> Any:  # noqa: N807
+        raise TypeError(f"cannot pickle '_thread.{name}' object")
+
+    return __reduce_ex__
+
+
+def _check_length(timeout: float) -> None:
+    if timeout > _LONGEST_S:
+        raise OverflowError("timestamp too large to convert to C PyTime_t")
 
 
 def _check_timeout(blocking: bool, timeout: float) -> None:

@@ -153,6 +153,7 @@ class Runtime(Moment):
                 function, task.function = task.function, None
                 assert function is not None
                 function()
+                function = None  # this greenlet lives on, and what ended is not kept by it
                 self.left -= 1
                 if self.left < 0:
                     self.point("finish", task if task.sentinel is None else task.sentinel, None)
@@ -163,6 +164,7 @@ class Runtime(Moment):
                     self.failure = raised(self, task, error)
                     if self.on_failure is not None:
                         self.on_failure(error)
+            function = None
             self._finish(task)
 
     def _finish(self, task: Task) -> None:

@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 from harness.control.failures import Failure, deadlock, raised, stuck_in_cycle
 from harness.control.state import FOR_EVER, MAIN, ExecutionState
-from harness.control.task import Operation, Task, TaskKilled
+from harness.control.task import NOTHING_PENDING, Operation, Task, TaskKilled
 from harness.findings import HarnessError
 
 __all__ = ["Moment"]
@@ -88,6 +88,7 @@ class Moment(ExecutionState):
         if chosen is not task:
             self.running = chosen
             chosen.greenlet.switch()
+        task.pending = NOTHING_PENDING
 
     def acquire_point(self, resource: Any, deadline_ns: int | None = None) -> bool:
         """The point before a blocking acquire; false if it is over and the deadline passed.
@@ -99,13 +100,14 @@ class Moment(ExecutionState):
             self._quiet("acquire")
             return True
         task = self.running
-        task.pending = ("acquire", resource, None)
+        task.pending = ("acquire" if deadline_ns is None else "timed", resource, None)
         if resource.owner is not None:
             return True
         self.current = task
         self.arrivals += 1
         chosen = self._choose()
         if chosen is task:
+            task.pending = NOTHING_PENDING
             return True
         self._stand(task, resource, deadline_ns)
         self.running = chosen
@@ -153,7 +155,7 @@ class Moment(ExecutionState):
         if not self.executing or self.killing:
             self._refuse_to_block(resource)
         self._void()
-        task.pending = ("acquire", resource, None)
+        task.pending = ("acquire" if deadline_ns is None else "timed", resource, None)
         task.clock_reads = 0
         self._stand(task, resource, deadline_ns)
         self.current = None
@@ -175,6 +177,7 @@ class Moment(ExecutionState):
             self._timed += 1
 
     def _stood(self, task: Task, resource: Any) -> bool:
+        task.pending = NOTHING_PENDING
         resource.waiters.remove(task)
         task.waiting_on = None
         in_time, task.timed_out = not task.timed_out, False
@@ -259,6 +262,7 @@ class Moment(ExecutionState):
         if self.step > self._fair_from and len(runnable) > 1:
             if self._fair is None:
                 self._fair = Random(0).random
+            self.ranks = None  # nobody is ranked any more, and the old ranks do not know who came later
             return runnable[int(self._fair() * len(runnable))]
         try:
             chosen: Task = self.strategy.choose(self)

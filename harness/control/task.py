@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ANY", "Operation", "Resource", "Task", "TaskKilled"]
+__all__ = ["ANY", "NOTHING_PENDING", "Operation", "Resource", "Task", "TaskKilled"]
 
 ANY = "*"
 """The key of an access that concerns a whole container."""
@@ -18,10 +18,13 @@ ANY = "*"
 Operation = tuple[str, Any, Any]
 """What a task does next: kind, resource or owner, key.
 
-Kinds: start, spawn, finish, acquire, try, release, yield, time (reads the clock), timer (sets a
-deadline), fire (lets one pass), expired (its wait is over), read, write. `try` is whatever looks at a
-resource without waiting for it.
+Kinds: start, spawn, finish, acquire, timed (an acquire that may give up), try, release, yield, time
+(reads the clock), timer (sets a deadline), fire (lets one pass), expired (its wait is over), read, write.
+`try` is whatever looks at a resource without waiting for it.
 """
+
+NOTHING_PENDING: Operation = ("running", None, None)
+"""What is pending while a task runs: what it did last is not kept alive by having been looked at."""
 
 
 class TaskKilled(BaseException):

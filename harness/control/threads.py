@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from harness.control.local import local_class
-from harness.control.locks import deadline_of, lock_class, rlock_class
+from harness.control.locks import deadline_of, lock_class, refuse_subclasses, rlock_class
 from harness.control.task import Resource, Task
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def thread_module(runtime: Runtime) -> ModuleType:
     )
     if hasattr(_thread, "_set_sentinel"):
         module.__dict__["_set_sentinel"] = _sentinel(runtime, lock)
+    refuse_subclasses(lock)
     if hasattr(_thread, "start_joinable_thread"):
         module.__dict__.update(_joinable(runtime))
     return module
@@ -79,6 +80,10 @@ def _starter(runtime: Runtime) -> Callable[..., int]:
     def start_new_thread(function: Any, args: tuple[Any, ...], kwargs: Any = None) -> int:
         if not callable(function):
             raise TypeError("first arg must be callable")
+        if not isinstance(args, tuple):
+            raise TypeError("2nd arg must be a tuple")
+        if kwargs is not None and not isinstance(kwargs, dict):
+            raise TypeError("optional 3rd arg must be a dictionary")
         thread = getattr(function, "__self__", None)
         daemon = getattr(thread, "_daemonic", True)  # a bare thread is nobody's to wait for
         return runtime.spawn(lambda: function(*args, **(kwargs or {})), daemon=daemon).ident
@@ -96,8 +101,23 @@ def _excepthook(runtime: Runtime) -> Callable[[Any], None]:
 
 
 def _sentinel(runtime: Runtime, lock: type) -> Callable[[], Any]:
+    class Sentinel(lock):  # type: ignore[misc]
+        """Released by the end of a thread. `threading` keeps them in a set, and looks which are free."""
+
+        __slots__ = ("number",)
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.number = runtime.running.id
+
+        def __hash__(self) -> int:  # by address, a rerun would walk the set in another order
+            return self.number
+
+        def locked(self) -> bool:
+            return self.owner is not None
+
     def _set_sentinel() -> Any:
-        sentinel = runtime.running.sentinel = lock()
+        sentinel = runtime.running.sentinel = Sentinel()
         return sentinel
 
     return _set_sentinel
@@ -116,6 +136,8 @@ def _joinable(runtime: Runtime) -> dict[str, Any]:
             self.waiters = []
             self.owner: Task | None = _UNBORN
             self.ident: int | None = None
+            if not runtime.executing:
+                runtime.made_outside.append(self)
 
         def join(self, timeout: float | None = None) -> None:
             if timeout == 0:
@@ -144,6 +166,15 @@ def _joinable(runtime: Runtime) -> dict[str, Any]:
 
         def holder(self) -> Task | None:
             return self.owner
+
+        def state(self) -> Any:
+            """What `restore` puts back."""
+            return self.owner
+
+        def restore(self, state: Any) -> None:
+            """As it was when `state` was taken, nobody waiting."""
+            self.owner = state
+            self.waiters.clear()
 
     def start_joinable_thread(function: Any, handle: Any = None, daemon: bool = True) -> Any:
         handle = handle if handle is not None else Handle()

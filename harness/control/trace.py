@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from harness.control.numbers import Numbers
 from harness.control.where import frames_of, innermost, named
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = ["Arrival", "Arrivals", "Step", "TraceRecorder", "default_choice", "la
 
 _VERBS = {
     "acquire": "acquire",
+    "timed": "acquire",
     "release": "release",
     "try": "look at",
     "read": "read",
@@ -97,8 +99,7 @@ class TraceRecorder:
     def __init__(self) -> None:
         self.steps: list[Step] = []
         self._arrivals = Arrivals()
-        self._numbers: dict[int, int] = {}
-        self._owners: list[Any] = []
+        self._numbers = Numbers()
 
     def decided(self, moment: Moment, chosen: Task) -> None:
         """A decision was made; note the step that follows."""
@@ -112,7 +113,7 @@ class TraceRecorder:
                 task=chosen.name,
                 kind=kind,
                 label=label_of(chosen, moment),
-                resource=self._number(owner),
+                resource=self._numbers.of(owner),
                 key=key if isinstance(key, str) else repr(key) if isinstance(key, int) else "",
                 file=frame.f_code.co_filename if frame is not None else "",
                 line=frame.f_lineno if frame is not None else 0,
@@ -126,13 +127,6 @@ class TraceRecorder:
 
     def fired(self, moment: Moment, task: Task) -> None:
         """Nothing to note: the decision for the clock was noted."""
-
-    def _number(self, owner: Any) -> int:
-        number = self._numbers.get(id(owner))
-        if number is None:
-            number = self._numbers[id(owner)] = len(self._numbers)
-            self._owners.append(owner)
-        return number
 
 
 def default_choice(moment: Moment) -> Task:
@@ -163,7 +157,7 @@ def label_of(task: Task, moment: Moment) -> str:
     what = ""
     if kind in ("read", "write"):
         what = f" {_accessed(owner, key)}"
-    elif kind in ("acquire", "release", "try", "expired"):
+    elif kind in ("acquire", "timed", "release", "try", "expired"):
         what = f" {named(owner, frame)}"
     user = innermost(frame)
     place = f" in {_module(user)}:{user.f_code.co_qualname}" if user is not None else ""

@@ -102,6 +102,8 @@ def named(resource: Any, frame: FrameType | None) -> str:
     through = ""
     while frame is not None and is_foreign(frame.f_code.co_filename):
         code = frame.f_code
+        if code.co_qualname == "Thread.run":
+            break  # who started the thread did not call for this
         public = code.co_name[0].isalpha() or code.co_name.startswith("__")
         if public and not is_ours(code.co_filename):
             through = code.co_qualname

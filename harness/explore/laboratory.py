@@ -6,6 +6,7 @@ import _thread
 import gc
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from harness.findings import HarnessError
 __all__ = ["Laboratory", "ProgramLaboratory"]
 
 _COLLECT_EVERY = 256
+_PATIENCE = 20
 
 
 class Laboratory:
@@ -60,7 +62,7 @@ class Laboratory:
         if self.runtime.threading_used:
             self.runtime.threading_used = False
             self.world.restore()
-        if _thread._count() > threads:  # noqa: SLF001
+        if _more_than(threads):
             self._report_real_threads()
         return ended
 
@@ -149,6 +151,15 @@ class ProgramLaboratory(Laboratory):
         runtime.explore(False)
         if program.check is not None:
             program.check(state)
+
+
+def _more_than(threads: int) -> bool:
+    """Whether real threads are left; one that was joined is counted for a moment longer."""
+    for _ in range(_PATIENCE):
+        if _thread._count() <= threads:  # noqa: SLF001
+            return False
+        time.sleep(0.005)
+    return True
 
 
 def _packages(program: Program | Callable[[], Any]) -> set[str]:

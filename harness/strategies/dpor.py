@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from harness.control.numbers import Numbers
 from harness.strategies.dependency import dependent, may_be_co_enabled
 from harness.strategies.nondeterminism import diverged
 
@@ -57,9 +58,7 @@ class DPOR:
         self._path: list[_Node] = []
         self._depth = 0
         self._began = False
-        self._numbers: dict[int, int] = {}
-        self._owners: list[Any] = []  # keeps ids from being given again
-        self._known: dict[int, tuple[Operation, Operation]] = {}
+        self._numbers = Numbers()
         self._parents: dict[int, int] = {}
         self._last_pending: dict[int, Operation] = {}
 
@@ -69,8 +68,6 @@ class DPOR:
             self._find_races()
         self._depth = 0
         self._numbers.clear()
-        self._owners.clear()
-        self._known.clear()
         self._parents.clear()
         if not self._began:
             self._began = True
@@ -132,20 +129,9 @@ class DPOR:
     def _numbered(self, task: Task, moment: Moment) -> Operation:
         """The task's pending operation, its owner as a number."""
         pending = moment.fire_operation() if task is moment.clock else task.pending
-        known = self._known.get(task.id)
-        if known is not None and known[0] is pending:
-            return known[1]
         kind, owner, key = pending
-        numbered = (kind, self._number(owner), self._number(key) if kind == "fire" else key)
-        self._known[task.id] = (pending, numbered)
-        return numbered
-
-    def _number(self, owner: Any) -> int:
-        number = self._numbers.get(id(owner))
-        if number is None:
-            number = self._numbers[id(owner)] = len(self._numbers)
-            self._owners.append(owner)
-        return number
+        number = self._numbers.of
+        return kind, number(owner), number(key) if kind == "fire" else key
 
     def _all_pending(self, moment: Moment) -> dict[int, Operation]:
         return {task.id: self._numbered(task, moment) for task in moment.unfinished}

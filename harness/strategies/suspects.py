@@ -11,23 +11,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from harness.control.numbers import Numbers
+
 if TYPE_CHECKING:
     from harness.control.scheduling import Moment
     from harness.control.task import Operation, Task
 
 __all__ = ["Suspects"]
 
-_ALWAYS = frozenset({"acquire", "try", "time", "timer", "yield", "spawn", "fire"})
+_ALWAYS = frozenset({"acquire", "timed", "try", "time", "timer", "yield", "spawn", "fire"})
 _ACCESSES = frozenset({"read", "write"})
 
 
 class _Place:
     """What was seen of one place in one execution."""
 
-    __slots__ = ("locks", "owner", "shared", "task", "written")
+    __slots__ = ("kind", "locks", "shared", "task", "written")
 
-    def __init__(self, owner: Any, task: int, locks: frozenset[int]) -> None:
-        self.owner = owner  # keeps its id from being given again
+    def __init__(self, kind: type, task: int, locks: frozenset[int]) -> None:
+        self.kind = kind
         self.task = task
         self.locks = locks
         self.shared = False
@@ -41,18 +43,18 @@ class Suspects:
         self._racy: set[tuple[type, Any]] = set()
         self._places: dict[tuple[int, Any], _Place] = {}
         self._held: dict[int, frozenset[int]] = {}
-        self._locks: list[Any] = []
+        self._numbers = Numbers()
         self._learnt = False
 
     def begin(self) -> None:
         """An execution in which everything is seen begins; draw the conclusions of the last."""
         for (_, key), place in self._places.items():
             if place.shared and place.written and not place.locks:
-                self._racy.add((type(place.owner), key))
+                self._racy.add((place.kind, key))
         self._learnt = self._learnt or bool(self._places)
         self._places.clear()
         self._held.clear()
-        self._locks.clear()
+        self._numbers.clear()
 
     def executed(self, task: Task, moment: Moment) -> None:
         """`task` goes on with its pending operation."""
@@ -60,11 +62,10 @@ class Suspects:
         held = self._held.get(task.id, frozenset())
         if kind in _ACCESSES:
             self._accessed(owner, key, task.id, held, kind == "write")
-        elif kind == "acquire":
-            self._locks.append(owner)
-            self._held[task.id] = held | {id(owner)}
+        elif kind in ("acquire", "timed"):
+            self._held[task.id] = held | {self._numbers.of(owner)}
         elif kind == "release":
-            self._held[task.id] = held - {id(owner)}
+            self._held[task.id] = held - {self._numbers.of(owner)}
 
     def worth(self, operation: Operation) -> bool:
         """Whether a preemption just before this operation may change anything."""
@@ -74,9 +75,10 @@ class Suspects:
         return kind in _ALWAYS
 
     def _accessed(self, owner: Any, key: Any, task: int, held: frozenset[int], write: bool) -> None:
-        place = self._places.get((id(owner), key))
+        name = self._numbers.of(owner), key
+        place = self._places.get(name)
         if place is None:
-            place = self._places[(id(owner), key)] = _Place(owner, task, held)
+            place = self._places[name] = _Place(type(owner), task, held)
         place.shared = place.shared or place.task != task
         place.written = place.written or write
         place.locks &= held

@@ -338,7 +338,6 @@ def dropped_pool():
     assert threading.active_count() == 1, "thread left"
 
 
-@pytest.mark.xfail(reason="what is looked at is kept alive, so a traced run sees other deaths", strict=True)
 def test_a_death_comes_at_the_same_step_in_the_rerun():
     """An executor dies with its last reference in a lean run as in a traced one."""
     for seed in range(8):

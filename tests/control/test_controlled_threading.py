@@ -135,7 +135,14 @@ def test_misuse_raises_the_same(controlled, outcome_of, misuse):
     assert expected == controlled.run(program)
 
 
-LENIENT = {
+def held(modules):
+    """A reentrant lock that is held."""
+    lock = modules.threading.RLock()
+    lock.acquire()
+    return lock
+
+
+REFUSED = {
     "too long a timeout on a lock of one's own": lambda modules: held(modules).acquire(timeout=1e12),
     "arguments in a list": lambda modules: isinstance(modules._thread.start_new_thread(int, [1]), int),
     "a copied lock": lambda modules: copy.copy(modules.threading.Lock()) is not None,
@@ -145,20 +152,12 @@ LENIENT = {
 }
 
 
-def held(modules):
-    """A reentrant lock that is held."""
-    lock = modules.threading.RLock()
-    lock.acquire()
-    return lock
-
-
-@pytest.mark.parametrize("misuse", LENIENT)
-@pytest.mark.xfail(reason="a limit: the controlled primitives accept this, or refuse otherwise", strict=True)
+@pytest.mark.parametrize("misuse", REFUSED)
 def test_what_the_real_primitives_refuse_is_refused(controlled, outcome_of, misuse):
     """Rarer misuse raises the same exception too."""
 
     def program(modules):
-        return outcome_of(LENIENT[misuse], modules)
+        return outcome_of(REFUSED[misuse], modules)
 
     assert program(controlled.real) == controlled.run(program)
 
@@ -354,14 +353,12 @@ def hands_over(modules):
     modules.time.sleep(1)
 
 
-@pytest.mark.xfail(reason="a greenlet refers to its last function until it gets the next", strict=True)
 def test_nothing_of_an_execution_dies_in_the_next(controlled):
     """What an execution refers to is gone when it is over, so that the next one has no steps of it."""
     assert len({controlled.execute(hands_over)[0].steps for _ in range(4)}) == 1
 
 
 @pytest.mark.skipif(not hasattr(_thread, "_set_sentinel"), reason="threads are joined by handles here")
-@pytest.mark.xfail(reason="a lock is hashed by its address, and threading walks a set of them", strict=True)
 def test_what_threading_keeps_in_sets_has_an_order(controlled):
     """The locks by which threads are joined are hashed by creation, in every execution alike."""
     kept = [controlled.run(lambda modules: modules._thread._set_sentinel()) for _ in range(2)]

@@ -87,7 +87,6 @@ def daemon_beside():
         thread.join()
 
 
-@pytest.mark.xfail(reason="late in a long execution, PCT's ranks outlive the tasks they know", strict=True)
 def test_a_cycle_is_found_beside_an_endless_daemon():
     """A daemon that never stops does not hide that two threads are stuck."""
     failure = found(daemon_beside, steps=3_000)
@@ -192,7 +191,6 @@ def test_who_is_stuck_is_told(program):
     assert "; ".join(str(wait) for wait in failure.waits) == failure.message
 
 
-@pytest.mark.xfail(reason="only a lock taken by `with` is said to be held by its waiter", strict=True)
 def test_a_lock_acquired_twice_is_held_by_its_waiter():
     """A task that waits for its own lock is told so, however it took it."""
     assert "main waits for Lock held by itself, at " in found(twice_acquire).message
@@ -205,7 +203,6 @@ def joined_waiter():
     thread.join()
 
 
-@pytest.mark.xfail(reason="a thread whose target is the library's is called by Thread.run", strict=True)
 def test_a_thread_of_the_librarys_code_is_named_by_its_target():
     """Without a line of the user's in its stack, a thread waits for what its target was."""
     assert "main/1 waits for Event.wait (Lock)" in found(joined_waiter).message
@@ -311,7 +308,6 @@ def joins_main():
     threading.Thread(target=main.join).start()
 
 
-@pytest.mark.xfail(reason="the end of the main thread wakes nobody", strict=True)
 def test_the_main_thread_can_be_joined():
     """Who joins the main thread goes on when the main function has returned."""
     outcome = explored(joins_main, Effort(executions=300, seed=2))

@@ -92,7 +92,6 @@ def test_urw_is_uniform_over_interleavings(lost_updates, seed):
     assert abs(lost_updates(urw, 600) - UNIFORM) < 0.09
 
 
-@pytest.mark.xfail(reason="a task that was held may be chosen once more: it is left at 1/4 of the points")
 def test_a_random_walk_tosses_a_fair_coin_at_every_point(lost_updates):
     """Whoever is runnable is as likely as any other, at every point."""
     assert abs(lost_updates(RandomWalk(1), 1_000) - FAIR_COIN) < 0.06

@@ -118,7 +118,6 @@ def test_a_timed_wait_gives_up_in_bounded_search():
     assert expected == Playground().outcomes(TIMED_OUT, BoundedSearch())
 
 
-@pytest.mark.xfail(reason="an acquisition that may time out is taken for impossible while the lock is held")
 def test_a_timed_wait_gives_up_in_dpor():
     """The reduction lets the waiter arrive while the lock is held, and its timeout pass."""
     expected = {outcome((), (seen,), x=1) for seen in (0, 1, "timed out")}
