@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from harness.control.where import origin, source_of_error, where, where_of_error
+from harness.control.where import origin, place, source_of_error, where, where_of_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,13 +34,14 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A task that cannot go on: what for, held by whom, and where in its code."""
+    """A task that cannot go on: what for, held by whom, and where in its code (`file` is the full path)."""
 
     task: str
     noun: str
     holder: str
     where: str
-    acquired: str = ""
+    file: str = ""
+    line: int = 0
 
     def __str__(self) -> str:
         held = f" held by {self.holder}" if self.holder else ""
@@ -113,4 +114,5 @@ def _wait(task: Task) -> Wait:
     noun = origin(resource, task)
     own = owner is task and (holder is task or noun == resource.noun)  # not what the library locked for it
     held = owner.name if owner is not None and owner is not task else "itself" if own else ""
-    return Wait(task.name, noun, held, where(task))
+    file, line = place(task)
+    return Wait(task.name, noun, held, where(task), file, line)

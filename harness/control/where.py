@@ -18,6 +18,7 @@ __all__ = [
     "is_ours",
     "named",
     "origin",
+    "place",
     "shown",
     "source_of_error",
     "where",
@@ -72,6 +73,12 @@ def where(task: Any) -> str:
     """Where a suspended task stands."""
     frame = innermost(frames_of(task))
     return shown(frame.f_code, frame.f_lineno) if frame is not None else "its end"
+
+
+def place(task: Any) -> tuple[str, int]:
+    """The file and line where a suspended task stands; empty if that is in nobody's code."""
+    frame = innermost(frames_of(task))
+    return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)
 
 
 def where_of_error(error: BaseException) -> str:

@@ -28,8 +28,13 @@ def place_of(step: Step) -> str:
     return f"{Path(step.file).name}:{step.line}" if step.file else step.label
 
 
-def steps_that_matter(steps: Sequence[Step]) -> list[Step]:
-    """The steps on what several tasks touched, of the tasks that the schedule's deviations are about."""
+def steps_that_matter(failure: Failure, steps: Sequence[Step]) -> list[Step]:
+    """The steps on what several tasks touched, of the tasks that the schedule's deviations are about.
+
+    Where tasks are stuck in a cycle, those by which they took what they hold.
+    """
+    if failure.waits and all(wait.holder for wait in failure.waits):
+        return _held(steps, {wait.task for wait in failure.waits})
     about = {name for step in steps if not step.default for name in (step.task, step.at.task)} - {"main"}
     if len(about) > 1:
         steps = [step for step in steps if step.task in about or step.kind == "fire"]
@@ -49,6 +54,21 @@ def steps_that_matter(steps: Sequence[Step]) -> list[Step]:
         if step.kind == "fire"
         or (step.file and step.kind != "release" and (_what(step) in shared or step.preempts))
     ]
+
+
+def _held(steps: Sequence[Step], tasks: set[str]) -> list[Step]:
+    """The acquisitions by these tasks that nobody undid, in order."""
+    held: dict[tuple[str, int], list[Step]] = {}
+    for step in steps:
+        if step.kind in ("acquire", "timed") and step.task in tasks and step.file:
+            held.setdefault((step.task, step.resource), []).append(step)
+        elif step.kind == "release":
+            for key in [key for key in held if key[1] == step.resource]:
+                held[key].pop()
+                if not held[key]:
+                    del held[key]
+    kept = {id(step) for taken in held.values() for step in taken}
+    return [step for step in steps if id(step) in kept]
 
 
 def _by_place(steps: Sequence[Step]) -> list[Step]:
@@ -105,7 +125,7 @@ def _lost_update(steps: Sequence[Step]) -> str:
 def _stale_read(steps: Sequence[Step]) -> str:
     """A task was left after reading what another changed before it went on."""
     for number, step in enumerate(steps):
-        if not step.preempts or not step.file:
+        if not step.preempts:
             continue
         left = step.at.task
         seen = {

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Sequence
+from pathlib import Path
 
+from harness.control.failures import Failure
 from harness.control.trace import Step
 from harness.explore.exploration import Found
 from harness.report.explanation import explained, place_of, steps_that_matter
 
 __all__ = ["interleaving_text", "trace_lines"]
+
+Row = tuple[str, str]
+"""A task, and what it did."""
 
 _NARROWEST = 28
 _MOST_STEPS = 40
@@ -23,13 +28,14 @@ def interleaving_text(found: Found, width: int = 80, reproduce: str = "") -> str
     if failure.where and failure.where not in failure.message and not failure.waits:
         lines.append(f"  at {failure.where}")
     lines += ["", explained(failure, found.steps), ""]
-    steps = steps_that_matter(found.steps)
+    steps = steps_that_matter(failure, found.steps)
     if len(steps) > _MOST_STEPS:
         lines += [
             f"  ({len(steps) - _MOST_STEPS} steps before these; --trace of 'harness replay' shows all)",
             "",
         ]
-    lines += _columns(steps[-_MOST_STEPS:], width)
+    rows = [(step.task, _cell(step)) for step in _merged(steps[-_MOST_STEPS:])]
+    lines += _columns([*rows, *_stuck(failure)], width)
     lines += ["", f"schedule, {_count(found.preemptions, 'preemption')} ({found.strategy}):"]
     lines += [f"  {deviation}" for deviation in found.schedule[:_MOST_DEVIATIONS]] or ["  (undisturbed)"]
     if len(found.schedule) > _MOST_DEVIATIONS:
@@ -50,25 +56,35 @@ def trace_lines(steps: Sequence[Step], width: int = 80) -> list[str]:
     ]
 
 
-def _columns(steps: Sequence[Step], width: int) -> list[str]:
-    tasks = list(dict.fromkeys(step.task for step in steps))
+def _columns(rows: Sequence[Row], width: int) -> list[str]:
+    tasks = list(dict.fromkeys(task for task, _ in rows))
     if not tasks:
         return []
     wide = max(_NARROWEST, (width - 2 - 3 * (len(tasks) - 1)) // len(tasks))
     if wide * len(tasks) + 3 * (len(tasks) - 1) > width:
-        return _list(steps, width)
+        return _list(rows, width)
     lines = ["  " + " | ".join(_fit(task, wide) for task in tasks)]
     lines.append("  " + "-+-".join("-" * wide for _ in tasks))
-    for step in _merged(steps):
-        cells = [_fit(_cell(step) if task == step.task else "", wide) for task in tasks]
-        lines.append("  " + " | ".join(cells))
+    for task, text in rows:
+        lines.append("  " + " | ".join(_fit(text if task == column else "", wide) for column in tasks))
     return lines
 
 
-def _list(steps: Sequence[Step], width: int) -> list[str]:
+def _list(rows: Sequence[Row], width: int) -> list[str]:
     """Too many tasks for columns: the task's name in front."""
-    name = max(len(step.task) for step in steps)
-    return [f"  {step.task:{name}} {_cell(step)}"[:width] for step in _merged(steps)]
+    name = max(len(task) for task, _ in rows)
+    return [f"  {task:{name}} {text}"[:width] for task, text in rows]
+
+
+def _stuck(failure: Failure) -> list[Row]:
+    """Where those in a cycle stand."""
+    if not all(wait.holder for wait in failure.waits):
+        return []
+    return [
+        (wait.task, f"waits: {Path(wait.file).name}:{wait.line}  {_source(wait.file, wait.line)}")
+        for wait in failure.waits
+        if wait.file
+    ]
 
 
 def _merged(steps: Sequence[Step]) -> list[Step]:
@@ -88,8 +104,11 @@ def _merged(steps: Sequence[Step]) -> list[Step]:
 def _cell(step: Step) -> str:
     if not step.file:
         return step.label
-    source = linecache.getline(step.file, step.line).strip()
-    return f"{place_of(step)}  {source}"
+    return f"{place_of(step)}  {_source(step.file, step.line)}"
+
+
+def _source(file: str, line: int) -> str:
+    return linecache.getline(file, line).strip()
 
 
 def _fit(text: str, width: int) -> str:

@@ -76,12 +76,6 @@ STORIES = {
     "early_timeout": (("wait", "deliver"), "it_came", "The timeout of wait passed while deliver could still"),
     "stale_read": (("take", "empty"), "not_negative", "take acted on Shop.stock as it had read it"),
 }
-NOT_TOLD = pytest.mark.xfail(reason="a read is not told as stale when the other task had not begun")
-NO_LINES = pytest.mark.xfail(
-    reason="locks that a deadlock is about have one acquisition each, and are not shown"
-)
-TOLD = [pytest.param(name, marks=NOT_TOLD) if name == "stale_read" else name for name in STORIES]
-SHOWN = [pytest.param(name, marks=NO_LINES) if name == "deadlock" else name for name in STORIES]
 
 
 @pytest.fixture
@@ -104,7 +98,7 @@ def found(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("width", [80, 200])
-@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("name", STORIES)
 def test_an_interleaving_is_printed_as_agreed(found, golden, name, width):
     """Everything a person gets to see, on narrow and on wide paper."""
     text = interleaving_text(found(name), width, "harness replay .harness/seeds/shop.seed")
@@ -113,7 +107,7 @@ def test_an_interleaving_is_printed_as_agreed(found, golden, name, width):
     assert all(len(line) <= width for line in columns)
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", STORIES)
 def test_the_lines_that_matter_are_shown(found, name):
     """Every task that the finding is about has its column, with a line of the source."""
     finding = found(name)
@@ -121,7 +115,7 @@ def test_the_lines_that_matter_are_shown(found, name):
     assert head, "there are no columns"
 
 
-@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("name", STORIES)
 def test_a_finding_is_explained_in_one_sentence(found, name):
     """Each kind of mistake is called by its name."""
     finding = found(name)
