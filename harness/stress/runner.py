@@ -152,11 +152,16 @@ class ScenarioRun:
 
     def _report_raised(self, item: Recorded) -> None:
         raised: Raised = item.response
+        evidence = [shown(item, item.called)]
+        if item.operation == self._binding.contract.creates:
+            evidence.append(
+                f"if this is how it rejects, name {raised.type} under [exceptions] rejected of an adapter"
+            )
         self._judge.record(
             self._blame(item.operation),
             Kind.EXCEPTION,
             f"{item.operation} raised {raised.type}: {raised.message}",
-            [shown(item, item.called)],
+            evidence,
             raised.where,
         )
 

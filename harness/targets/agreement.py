@@ -40,8 +40,19 @@ def check_ours(contract: Contract, codec: Codec, adapter: Adapter, configure: st
         if not unknown:
             continue
         there_are = ", ".join(sorted(known))
-        said = f"[{table}] has no {unknown[0]!r} to map; there are: {there_are}{near(unknown[0], known)}"
-        raise adapter.mistake(said)
+        hint = _if_reversed(table, getattr(adapter, table), unknown[0], known) or near(unknown[0], known)
+        raise adapter.mistake(f"[{table}] has no {unknown[0]!r} to map; there are: {there_are}{hint}")
+
+
+def _if_reversed(table: str, mapping: Mapping[str, Any], unknown: str, known: Collection[str]) -> str:
+    """The end of a sentence on a line whose sides are exchanged; empty if they are not."""
+    if table == "states":
+        theirs = next((theirs for theirs, ours in mapping.items() if ours == unknown), "")
+        if theirs in known:
+            return f'; the direction is theirs = ours: {unknown} = "{theirs}"'
+    elif isinstance(mapping.get(unknown), str) and mapping[unknown] in known:
+        return f'; the direction is ours = theirs: {mapping[unknown]} = "{unknown}"'
+    return ""
 
 
 def no_such_bound(adapter: Adapter, name: str, takes: Collection[str], configure: str) -> UsageError:

@@ -141,6 +141,23 @@ def test_an_exception_is_a_finding(played, judge):
     assert "[one-0] fail(" in finding.evidence[1]
 
 
+class Full(Ledger):
+    """A ledger that rejects with an exception."""
+
+    def submit(self, request_id, payload):
+        if self.queue_depth() > 0:
+            raise BlockingIOError("no room")
+        return super().submit(request_id, payload)
+
+
+def test_an_exception_of_submit_may_be_how_it_rejects(played, judge):
+    """The evidence ends with the line that an adapter may lack."""
+    played({"one": lambda strand: strand.system.submit("request", "payload")}, Full)
+    [finding] = judge.findings()
+    hint = "if this is how it rejects, name BlockingIOError under [exceptions] rejected of an adapter"
+    assert hint in finding.evidence
+
+
 def test_a_malformed_answer_is_a_finding(played, judge):
     """The strand ends there, and the call that was answered so is the evidence."""
     played({"one": finish, "two": ask}, Malformed)

@@ -34,6 +34,9 @@ MISTAKES = {
     "[operations]\nconfigure = 'set_up'": r"\[operations\] configure = 'set_up', and Ledger offers",
     "[arguments]\nsubmit = ['load']": r"submit has no parameter 'load'",
     "[states]\nCOMPLETED = 'DNOE'\n": r"; did you mean DONE\?$",
+    "[states]\nDONE = 'completed'": r"; the direction is theirs = ours: COMPLETED = \"DONE\"$",
+    "[operations]\nenqueue = 'submit'": r"; the direction is ours = theirs: submit = \"enqueue\"$",
+    "[fields]\nleft = 'completed_at'": r"; the direction is ours = theirs: completed_at = \"left\"$",
     "[operations]\nfail = 'fial'": r"; did you mean fail\?$",
     "[configuration]\nmax_queue = 'max_queu'": (
         r"\[configuration\] max_queue = 'max_queu', and neither the factory nor configure takes that "
