@@ -80,6 +80,31 @@ def test_a_field_that_is_shown_later_is_there():
         bind(Reticent, Adapter(fields={"error": "why", "completed_at": "endet"}))
 
 
+def test_a_slip_in_the_field_that_makes_answers_readable_is_told():
+    """Without the state nothing can be read: the sentence is about the slip that hides it."""
+
+    class Phases(Ledger):
+        def snapshot(self, job_id):
+            return {"phase": super().snapshot(job_id).state}
+
+    bind(Phases, Adapter(fields={"state": "phase"}))
+    with pytest.raises(UsageError, match=r"^adapter: \[fields\] state = 'phse', .* did you mean phase\?$"):
+        bind(Phases, Adapter(fields={"state": "phse"}))
+
+
+def test_a_state_that_is_not_mapped_is_told_with_one_hint():
+    """The sentence says once what to do about it."""
+
+    class Waiting(Ledger):
+        def snapshot(self, job_id):
+            return {"state": "WAITING"}
+
+    with pytest.raises(UsageError) as caught:
+        bind(Waiting, Adapter())
+    assert 1 == str(caught.value).count("adapter")
+    assert str(caught.value).endswith("; map it under [states] of an adapter")
+
+
 def test_a_field_of_a_plain_answer_is_a_mistake():
     """An id alone has no fields, and the sentence says so."""
 

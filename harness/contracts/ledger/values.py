@@ -165,5 +165,5 @@ def read_state(value: Any, names: Mapping[str, str]) -> JobState:
     except ValueError:
         known = ", ".join(state.value for state in JobState)
         raise Malformed(
-            f"state {shown(value)} is none of {known}; map it under [states] of an adapter"
+            f"state {shown(value)} is none of {known}", "map it under [states] of an adapter"
         ) from None
