@@ -17,6 +17,8 @@ from harness.findings import UsageError
 
 __all__ = ["check_fields", "check_ours", "mapped_in_vain", "near", "no_such_bound"]
 
+__tracebackhide__ = True  # what is wrong with a target is said in one sentence
+
 
 def near(name: str, known: Collection[str]) -> str:
     """The end of a sentence on an unknown name: the known one that was probably meant, if any."""

@@ -22,6 +22,8 @@ from harness.targets.signature import Passing, keywords, passing
 
 __all__ = ["Binding", "NotMade", "Subject"]
 
+__tracebackhide__ = True  # what is wrong with a target is said in one sentence
+
 CONFIGURE = "configure"
 
 
