@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from harness import certify as certification
 from harness.contracts import CONTRACTS, contract_named
@@ -22,8 +22,9 @@ from harness.findings import HarnessError, UsageError, Verdict
 from harness.gate import chosen_stages, run_gate
 from harness.job import PLAYING, STAGES
 from harness.outcome import GateRequest, parse_budget, parse_seed
-from harness.report.console import TerminalListener, contract_view, gate_view, kill_table
+from harness.report.console import TerminalListener, gate_view
 from harness.report.files import gate_json, junit_xml
+from harness.report.tables import contract_view, kill_table, plain
 from harness.report.visible import visible
 from harness.scenario import installed_scenarios
 from harness.seeds.store import DEFAULT_FOLDER
@@ -41,6 +42,19 @@ def _console(stderr: bool = False) -> Console:
         console.width = 120
     console.width = max(console.width, _NARROWEST)
     return console
+
+
+def _show(console: Console, renderable: RenderableType) -> None:
+    """Print what has a layout. Nothing is cut off: commands are there to be copied."""
+    if console.is_terminal:
+        console.print(renderable, crop=False)
+    else:
+        console.file.write(plain(console, renderable))
+
+
+def _say(console: Console, line: str) -> None:
+    """Print a line that is one record: a terminal may wrap it, a file keeps it whole."""
+    console.print(line, markup=False, soft_wrap=True)
 
 
 def _counts(texts: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
@@ -177,7 +191,7 @@ def gate(
     console = _console(stderr=json_file == "-")
     with TerminalListener(console, chosen_stages(request)) as listener:
         report = run_gate(request, listener)
-    console.print(gate_view(report, verbose), crop=False)  # commands are there to be copied
+    _show(console, gate_view(report, verbose))
     if json_file:
         _write(json_file, json.dumps(gate_json(report), indent=2))
     if junit_file:
@@ -191,10 +205,10 @@ def contracts(name: str | None) -> None:
     """List the contracts, or the clauses of one."""
     console = _console()
     if name:
-        console.print(contract_view(contract_named(name)))
+        _show(console, contract_view(contract_named(name)))
         return
     for contract in CONTRACTS.values():
-        console.print(f"{contract.name}: {contract.title}, {len(contract.clauses)} clauses")
+        _say(console, f"{contract.name}: {contract.title}, {len(contract.clauses)} clauses")
 
 
 @cli.command()
@@ -204,7 +218,7 @@ def scenarios(contract: str) -> None:
     console = _console()
     for scenario in installed_scenarios(contract_named(contract).name):
         roles = ", ".join(f"{role.count} {role.name}" for role in scenario.roles)
-        console.print(f"{scenario.name}: {scenario.about} ({roles}; {scenario.seconds:g} s)")
+        _say(console, f"{scenario.name}: {scenario.about} ({roles}; {scenario.seconds:g} s)")
 
 
 @cli.command()
@@ -231,7 +245,8 @@ def certify(
     mutants = certification.mutants_of(contract_named(contract).name, names)
     if only_list:
         for mutant in mutants:
-            console.print(f"{mutant.name}  {mutant.clause}  {mutant.bug}{'  (rare)' if mutant.rare else ''}")
+            rare = "  (rare)" if mutant.rare else ""
+            _say(console, f"{mutant.name}  {mutant.clause}  {mutant.bug}{rare}")
         return
     kills = certification.certify(
         contract,
@@ -241,13 +256,12 @@ def certify(
         jobs=jobs,
         heard=_heard(console, len(mutants)),
     )
-    console.print(
-        kill_table((kill.mutant, kill.stage, kill.clause, kill.executions, kill.seconds) for kill in kills)
-    )
+    rows = ((kill.mutant, kill.stage, kill.clause, kill.executions, kill.seconds) for kill in kills)
+    _show(console, kill_table(rows))
     outcome = certification.kill_json(kills)
-    console.print(f"{outcome['killed']} of {outcome['mutants']} mutants killed")
+    _say(console, f"{outcome['killed']} of {outcome['mutants']} mutants killed")
     for survivor in outcome["survivors"]:
-        console.print(f"survives: {survivor}")
+        _say(console, f"survives: {survivor}")
     if json_file:
         _write(json_file, json.dumps(outcome, indent=2))
     sys.exit(Verdict.UNKNOWN.exit_code if outcome["survivors"] else Verdict.OK.exit_code)
@@ -320,7 +334,7 @@ def _heard(console: Console, total: int) -> Callable[[Any], None]:
         nonlocal done
         done += 1
         outcome = f"killed by {kill.stage}" if kill.stage else "survives"
-        console.print(f"[{done}/{total}] {kill.mutant.name}: {outcome}, {kill.seconds:.1f} s", markup=False)
+        _say(console, f"[{done}/{total}] {kill.mutant.name}: {outcome}, {kill.seconds:.1f} s")
 
     return heard
 

@@ -12,38 +12,57 @@ names the clause. The implementation runs in virtual time: `advance` lets time p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from harness.contracts import contract_named
 from harness.contracts.adapter import Adapter
+from harness.findings import UsageError
 from harness.stateful.session import ContractBroken, Session
 from harness.stateful.surroundings import Surroundings
+from harness.targets.agreement import near
 from harness.targets.locate import Target
 
 __all__ = ["ContractBroken", "program"]
 
+__tracebackhide__ = True  # pytest shows the line of the program, not ours
 
-@contextmanager
+
+class _Program:
+    """The session of a `with` block; no generator, whose frames would stand between test and error."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __enter__(self) -> Session:
+        return self._session
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and not self._session.over:
+            self._session.last_call()
+
+
 def program(
     target: str,
     *,
     contract: str = "ledger",
     adapter: Adapter | Path | str | None = None,
     **configuration: int,
-) -> Iterator[Session]:
+) -> AbstractContextManager[Session, None]:
     """A session on a new instance of a target; calls are checked as they are made.
 
     `configuration` overrides the contract's defaults. When the block ends in peace, a call that
     must not return is tried last, as the generated programs do. Raises UsageError for a target that
-    cannot be used.
+    cannot be used and for a bound that the contract does not have.
     """
     known = contract_named(contract)
+    for name in configuration:
+        if name not in known.configuration:
+            there_are = ", ".join(known.configuration)
+            raise UsageError(
+                f"{contract} has no bound {name!r}; there are: {there_are}{near(name, known.configuration)}"
+            )
     if isinstance(adapter, (str, Path)):
         adapter = Adapter.load(Path(adapter))
     surroundings = Surroundings.of(Target.parse(target), known, adapter or Adapter())
-    session = Session(surroundings, {**known.configuration, **configuration})
-    yield session
-    if not session.over:
-        session.last_call()
+    return _Program(Session(surroundings, {**known.configuration, **configuration}))

@@ -240,7 +240,11 @@ class Codec(Protocol):
 
 
 class Malformed(ValueError):
-    """An answer that no reading of the contract allows."""
+    """An answer that no reading of the contract allows; `advice` is what an adapter could do about it."""
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(f"{message}; {advice}" if advice else message)
+        self.advice = advice
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,17 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from harness.contracts.records import Contract, Mutant
 from harness.findings import Finding, StageReport, Verdict
 from harness.outcome import NOT_RUN, UNDECIDED, ClauseVerdict, GateReport, Listener
 from harness.report.visible import visible
 
-__all__ = ["TerminalListener", "clause_table", "contract_view", "finding_view", "gate_view", "kill_table"]
+__all__ = [
+    "TerminalListener",
+    "clause_table",
+    "counted",
+    "finding_view",
+    "gate_view",
+]
 
 _STYLES = {
     Verdict.OK: "green",
@@ -27,6 +32,11 @@ _STYLES = {
     Verdict.UNKNOWN: "yellow",
     Verdict.SKIPPED: "dim",
 }
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things, in words."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _verdict(verdict: Verdict) -> Text:
@@ -82,8 +92,10 @@ class TerminalListener(Listener):
         if not self._live:
             self._console.print(
                 f"{report.stage}: {report.verdict.value}, {report.executions} executions, "
-                f"{report.operations} operations, {report.seconds:.1f} s, {len(report.findings)} findings",
+                f"{report.operations} operations, {report.seconds:.1f} s, "
+                f"{counted(len(report.findings), 'finding')}",
                 highlight=False,
+                soft_wrap=True,
             )
 
     def _show(self, stage: str, state: Text, executions: int, operations: int, seconds: float) -> None:
@@ -130,7 +142,7 @@ def clause_table(clauses: Sequence[ClauseVerdict], verbose: bool = False) -> Ren
     for (verdict, reason), group in summed_up.items():
         total = sum(item.checked for item in group)
         told = _said(reason or "--verbose lists them")
-        table.add_row(f"{len(group)} clause{'s' * (len(group) > 1)}", _verdict(verdict), str(total), told)
+        table.add_row(counted(len(group), "clause"), _verdict(verdict), str(total), told)
     return table
 
 
@@ -205,13 +217,15 @@ def _ranges(lines: list[int]) -> str:
 def _conclusion(report: GateReport) -> RenderableType:
     request = report.request
     parts: list[RenderableType] = [_said(reason, "yellow") for reason in report.reasons]
-    counted = sum(not finding.advisory for finding in report.findings)
+    binding = sum(not finding.advisory for finding in report.findings)
     parts.append(
         Text.assemble(
             (report.verdict.value, _STYLES[report.verdict]),
             f"{_limits(report)}  {visible(request.target)} against contract {report.contract.name}: "
-            f"{counted} finding{'' if counted == 1 else 's'}, "
-            f"seed {request.seed}, {sum(stage.seconds for stage in report.stages):.1f} s",
+            f"{counted(binding, 'finding')}, seed {request.seed}, "
+            f"{sum(stage.seconds for stage in report.stages):.1f} s",
+            no_wrap=True,
+            overflow="ignore",
         )
     )
     return Group(*parts)
@@ -219,50 +233,13 @@ def _conclusion(report: GateReport) -> RenderableType:
 
 def _limits(report: GateReport) -> str:
     """What the user's own choice left out, so that a part is not taken for the whole."""
-    chosen = {"stage": report.request.stages, "scenario": report.request.scenarios}
+    chosen = {
+        "stage": report.request.stages,
+        "scenario": [f'"{name}"' for name in report.request.scenarios],
+    }
     parts = [
         f"{noun}{'s' * (len(names) > 1)} {' and '.join(dict.fromkeys(names))}"
         for noun, names in chosen.items()
         if names
     ]
     return f" ({', '.join(parts)} only)" if parts else ""
-
-
-def contract_view(contract: Contract) -> RenderableType:
-    """A contract's clauses and resolutions as tables."""
-    clauses = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, title=f"{contract.name}: {contract.title}", title_justify="left"
-    )
-    for name in ("clause", "level"):
-        clauses.add_column(name, no_wrap=True)
-    for name in ("norm", "checked by", "needs"):
-        clauses.add_column(name, overflow="fold")
-    for clause in contract.clauses:
-        clauses.add_row(
-            clause.id,
-            clause.level.value,
-            clause.norm,
-            ", ".join(clause.checked_by),
-            ", ".join(sorted(clause.needs)),
-        )
-    settled = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, title="how ambiguities were settled", title_justify="left"
-    )
-    for name in ("", "question", "rule"):
-        settled.add_column(name, overflow="fold")
-    for resolution in contract.resolutions:
-        settled.add_row(resolution.id, resolution.question, resolution.rule)
-    return Group(clauses, settled)
-
-
-def kill_table(rows: Iterable[tuple[Mutant, str, str, int, float]]) -> RenderableType:
-    """Mutants with the stage and clause that killed them, executions and seconds."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("mutant", "breaks", "killed by", "found as"):
-        table.add_column(name, overflow="fold")
-    for name in ("executions", "seconds"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for mutant, stage, clause, executions, seconds in rows:
-        killed = Text(stage) if stage else Text("survives", "bold yellow")
-        table.add_row(mutant.name, mutant.clause, killed, clause, str(executions), f"{seconds:.1f}")
-    return table

@@ -18,10 +18,12 @@ from harness.contracts.records import BLOCKED, Call, Malformed, Operation, Raise
 from harness.control.virtual import NeedsThreads, WouldBlock
 from harness.findings import Kind
 from harness.stateful.surroundings import Surroundings
+from harness.targets.agreement import near
 from harness.targets.subject import NotMade
 
 __all__ = ["ContractBroken", "Session"]
 
+__tracebackhide__ = True  # of a pasted program pytest shows the line that breaks, not how we noticed
 _MOVES_OF_ONE_WAIT = 3  # one timed wait, and a second or third where rounding left a remainder
 
 
@@ -86,8 +88,13 @@ class Session:
 
     def __getattr__(self, name: str) -> Any:
         """Operations of the contract by name, so that programs read like programs."""
-        if name.startswith("_") or name not in {operation.name for operation in self.contract.operations}:
+        if name.startswith("_"):
             raise AttributeError(name)
+        operations = [operation.name for operation in self.contract.operations]
+        if name not in operations:
+            there_are = ", ".join(operations)
+            said = f"{self.contract.name} has no operation {name!r}; there are: {there_are}"
+            raise AttributeError(said + near(name, operations))
         return lambda *arguments: self.call(name, *arguments)
 
     def offers(self, operation: str) -> bool:

@@ -22,6 +22,8 @@ from harness.targets.subject import Binding, Subject
 
 __all__ = ["Surroundings"]
 
+__tracebackhide__ = True  # what is wrong with a target is said in one sentence
+
 VIRTUAL_TIME = "virtual time"
 _BLOCKED_LOOKS = 10  # two seconds
 _NEVER = 1 << 30

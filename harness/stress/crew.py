@@ -14,7 +14,6 @@ import queue
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from types import SimpleNamespace
@@ -22,6 +21,7 @@ from typing import Any
 
 from harness.history import Recorded, Recorder
 from harness.scenario import Scenario
+from harness.stress.hang import stack_of
 from harness.stress.noise import Noise
 from harness.stress.parking import are_parked, parking_is_visible
 
@@ -213,6 +213,5 @@ class Crew:
         for number in sorted(numbers):
             member = self._everybody[number]
             frame = frames.get(member.ident)
-            lines = traceback.format_stack(frame) if frame else ["(no stack)"]
-            stacks[member.name] = "".join(lines[3:] or lines)
+            stacks[member.name] = stack_of(frame) if frame else "(no stack)"
         return stacks

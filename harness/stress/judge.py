@@ -10,8 +10,10 @@ from harness.contracts.records import Contract, Level, described
 from harness.findings import Finding, Kind
 from harness.history import Recorded
 
-__all__ = ["StressJudge", "shown"]
+__all__ = ["REAL_THREADS", "StressJudge", "shown"]
 
+REAL_THREADS = "real threads: it may need several runs to show again"
+"""What a finding of real threads ends with: the command that shows it again may have to be repeated."""
 _MOST_EVIDENCE = 6
 
 
@@ -27,6 +29,7 @@ class StressJudge:
         self._contract = contract
         self._stage = stage
         self._first: dict[str, Finding] = {}
+        self._notes = (REAL_THREADS,) if stage == "stress" else ()
 
     def check(self, clause: str, holds: bool, message: str = "", *evidence: Any) -> bool:
         """Count one observation; record a breach with the operations that show it."""
@@ -44,10 +47,10 @@ class StressJudge:
         self._first[clause] = Finding(
             kind=kind,
             clause=clause,
-            message=f"{message} (scenario {self.scenario})",
+            message=f'{message} (scenario "{self.scenario}")',
             stage=self._stage,
             where=where,
-            evidence=(*([record.norm] if record else []), *evidence),
+            evidence=(*([record.norm] if record else []), *evidence, *self._notes),
             reproduce=self.reproduce,
             advisory=record is not None and record.level is Level.SHOULD,
         )

@@ -16,6 +16,7 @@ from harness.findings import Kind
 from harness.history import Recorded, Recorder
 from harness.scenario import Round, Scenario
 from harness.stress.crew import Crew, Member, Stuck
+from harness.stress.hang import evidence_of, names_of
 from harness.stress.judge import StressJudge, shown
 from harness.stress.noise import Noise
 from harness.targets.subject import Binding, NotMade, Subject
@@ -152,11 +153,16 @@ class ScenarioRun:
 
     def _report_raised(self, item: Recorded) -> None:
         raised: Raised = item.response
+        evidence = [shown(item, item.called)]
+        if item.operation == self._binding.contract.creates:
+            evidence.append(
+                f"if this is how it rejects, name {raised.type} under [exceptions] rejected of an adapter"
+            )
         self._judge.record(
             self._blame(item.operation),
             Kind.EXCEPTION,
             f"{item.operation} raised {raised.type}: {raised.message}",
-            [shown(item, item.called)],
+            evidence,
             raised.where,
         )
 
@@ -186,14 +192,11 @@ class ScenarioRun:
             for item in member.recorder.operations():
                 if isinstance(item.response, Raised):
                     self._report_raised(item)
-        evidence: list[str] = []
-        for member in members:
-            if member.name in stuck.stacks:
-                evidence.extend(shown(item, item.called) for item in member.recorder.operations()[-1:])
-                evidence.append(f"stack of {member.name}:\n{stuck.stacks[member.name]}")
+        histories = {member.name: member.recorder.operations() for member in members}
+        evidence = evidence_of(self._binding.contract, stuck.stacks, histories)
         self.rounds += 1
         self._judge.record(
-            self.scenario.hang, Kind.HANG, f"never returned: {', '.join(stuck.stacks)}", evidence
+            self.scenario.hang, Kind.HANG, f"never returned: {names_of(stuck.stacks)}", evidence
         )
 
 

@@ -42,11 +42,11 @@ def run_stress(
     for scenario in scenarios:
         lacking = sorted(scenario.needs & set(binding.missing))
         if lacking:
-            skipped.append(f"scenario {scenario.name}: no {' and no '.join(lacking)}")
+            skipped.append(f'scenario "{scenario.name}": no {" and no ".join(lacking)}')
             continue
         refusal = _refusal(binding, scenario)
         if refusal:
-            skipped.append(f"scenario {scenario.name}: {refusal}")
+            skipped.append(f'scenario "{scenario.name}": {refusal}')
             continue
         judge.reproduce = f"{job.reproduce} --scenario {shlex.quote(scenario.name)}"
         run = ScenarioRun(
@@ -63,7 +63,7 @@ def run_stress(
         operations += run.operations
         details[scenario.name] = run.rounds
         broken = bool(judge.breaches)
-        unmet.extend(f"{scenario.name}: {claim}" for claim in run.unmet() if not broken)
+        unmet.extend(f'scenario "{scenario.name}": {claim}' for claim in run.unmet() if not broken)
         if job.stop_at_first and broken:
             break
     findings = judge.findings()

@@ -15,7 +15,9 @@ from harness.contracts.records import Codec, Contract, Malformed, Raised
 from harness.control.virtual import WouldBlock
 from harness.findings import UsageError
 
-__all__ = ["check_fields", "check_ours", "near", "no_such_bound"]
+__all__ = ["check_fields", "check_ours", "mapped_in_vain", "near", "no_such_bound"]
+
+__tracebackhide__ = True  # what is wrong with a target is said in one sentence
 
 
 def near(name: str, known: Collection[str]) -> str:
@@ -40,8 +42,19 @@ def check_ours(contract: Contract, codec: Codec, adapter: Adapter, configure: st
         if not unknown:
             continue
         there_are = ", ".join(sorted(known))
-        said = f"[{table}] has no {unknown[0]!r} to map; there are: {there_are}{near(unknown[0], known)}"
-        raise adapter.mistake(said)
+        hint = _if_reversed(table, getattr(adapter, table), unknown[0], known) or near(unknown[0], known)
+        raise adapter.mistake(f"[{table}] has no {unknown[0]!r} to map; there are: {there_are}{hint}")
+
+
+def _if_reversed(table: str, mapping: Mapping[str, Any], unknown: str, known: Collection[str]) -> str:
+    """The end of a sentence on a line whose sides are exchanged; empty if they are not."""
+    if table == "states":
+        theirs = next((theirs for theirs, ours in mapping.items() if ours == unknown), "")
+        if theirs in known:
+            return f'; the direction is theirs = ours: {unknown} = "{theirs}"'
+    elif isinstance(mapping.get(unknown), str) and mapping[unknown] in known:
+        return f'; the direction is ours = theirs: {mapping[unknown]} = "{unknown}"'
+    return ""
 
 
 def no_such_bound(adapter: Adapter, name: str, takes: Collection[str], configure: str) -> UsageError:
@@ -67,14 +80,25 @@ def check_fields(
     for name, theirs in mapped.items():
         shown_by = sorted(codec.shown_by(name) & answers.keys())
         records = [record for operation in shown_by for record in answers[operation]]
-        if not records or any(_has(record, theirs) for record in records):
-            continue
-        there = {field for record in records for field in _fields(record)}
-        listed = f"no such field but {', '.join(sorted(there))}" if there else "no fields with names"
-        raise adapter.mistake(
-            f"[fields] {name} = {theirs!r}, and what {' or '.join(shown_by)} returns has "
-            f"{listed}{near(theirs, there)}"
-        )
+        if records and not any(_has(record, theirs) for record in records):
+            raise adapter.mistake(_no_such_field(name, theirs, shown_by, records))
+
+
+def mapped_in_vain(codec: Codec, adapter: Adapter, operation: str, answer: Any) -> str:
+    """The mapped field that an unreadable answer lacks, in a sentence; empty if it has all of them."""
+    for name, theirs in adapter.fields.items():
+        if theirs and operation in codec.shown_by(name) and not _has(answer, theirs):
+            return _no_such_field(name, theirs, [operation], [answer])
+    return ""
+
+
+def _no_such_field(name: str, theirs: str, shown_by: list[str], records: list[Any]) -> str:
+    there = {field for record in records for field in _fields(record)}
+    listed = f"no such field but {', '.join(sorted(there))}" if there else "no fields with names"
+    return (
+        f"[fields] {name} = {theirs!r}, and what {' or '.join(shown_by)} returns has "
+        f"{listed}{near(theirs, there)}"
+    )
 
 
 def _tour(contract: Contract, create: Callable[[Callable[[Any], None]], Any]) -> dict[str, list[Any]]:

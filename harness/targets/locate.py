@@ -21,6 +21,8 @@ from harness.findings import HarnessError, UsageError
 
 __all__ = ["Importer", "OrdinaryImporter", "Target"]
 
+__tracebackhide__ = True  # what is wrong with a target is said in one sentence
+
 
 class Importer(Protocol):
     """What `Target.factory` needs: ordinary imports, or those of a private world."""

@@ -16,11 +16,13 @@ from harness.contracts.records import Codec, Contract, Malformed, Operation, Rai
 from harness.control.task import TaskKilled
 from harness.control.virtual import NeedsThreads, WouldBlock
 from harness.findings import Kind, UsageError
-from harness.targets.agreement import check_fields, check_ours, near, no_such_bound
+from harness.targets.agreement import check_fields, check_ours, mapped_in_vain, near, no_such_bound
 from harness.targets.locate import innermost_line, told
 from harness.targets.signature import Passing, keywords, passing
 
 __all__ = ["Binding", "NotMade", "Subject"]
+
+__tracebackhide__ = True  # what is wrong with a target is said in one sentence
 
 CONFIGURE = "configure"
 
@@ -192,13 +194,19 @@ class Binding:
     def _examine_answers(self, subject: Subject, answers: list[Any]) -> None:
         """Read one answer of each kind. Exceptions are left to the stages: they may be the bug."""
         creation = self.contract.operation(self.contract.creates)
+        asked = creation.name
         try:
             created = subject.call(creation.name, tuple(f"{p.domain.prefix}-0" for p in creation.parameters))
             job_id = None if isinstance(created, Raised) else self.contract.job_of(created)
+            asked = self.contract.probe
             answers.clear()
             seen = None if job_id is None else subject.call(self.contract.probe, (job_id,))
         except Malformed as error:
-            raise UsageError(f"{error}; an adapter maps [fields], [states] and [exceptions]") from error
+            slip = mapped_in_vain(self.codec, self.adapter, asked, answers[-1])
+            if slip and not error.advice:
+                raise self.adapter.mistake(slip) from error
+            hint = "" if error.advice else "; an adapter maps [fields], [states] and [exceptions]"
+            raise UsageError(f"{error}{hint}") from error
         except WouldBlock:
             return
         if answers and seen is not None and not isinstance(seen, Raised):

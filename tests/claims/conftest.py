@@ -39,16 +39,18 @@ _EARLY_MS = 1  # a clock that counts whole milliseconds ends a budget up to one 
 
 
 class Listener:
-    """A judge that keeps every breach."""
+    """A judge that keeps every breach, and what it was shown of it."""
 
     def __init__(self):
         self.breaches = []
+        self.evidence = []
         self.checked = set()
 
     def check(self, clause, holds, message="", *evidence):
         self.checked.add(clause)
         if not holds:
             self.breaches.append((clause, message))
+            self.evidence.append((clause, evidence))
         return holds
 
 
@@ -58,6 +60,7 @@ class Verdict:
 
     breaches: list[tuple[str, str]]
     checked: set[str]
+    evidence: list[tuple[str, tuple[Any, ...]]]
 
     @property
     def clauses(self):
@@ -73,7 +76,7 @@ def judge(history, claims=CLAIMS, missing=(), **bounds):
     listener = Listener()
     for claim in claims:
         claim(played, listener)
-    return Verdict(listener.breaches, listener.checked)
+    return Verdict(listener.breaches, listener.checked, listener.evidence)
 
 
 class SweepsOnRejection(Ledger):

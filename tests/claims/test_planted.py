@@ -226,6 +226,15 @@ def test_a_wait_may_seem_short_by_a_tick_of_its_clock(judged, monkeypatch, resol
     assert clauses == judged([A, wait(2, 2 + waited_ms * MS, PENDING, 50, PENDING)]).clauses
 
 
+def test_an_end_that_was_shown_is_in_the_evidence(judged):
+    """A rejection that came too late is told with the ending and with the read that had shown it."""
+    ending, shown = finish(2, 9), look(3, 4, DONE)
+    others = (submit(0, 1, "b"), look(3, 4, PENDING), look(5, 6, DONE))
+    listener = judged([A, ending, shown, *others, asks(7, 8, FULL)], max_queue=2)
+    [(clause, evidence)] = listener.evidence
+    assert ("AJT-DEPTH-WHEN", (ending, shown, asks(7, 8, FULL))) == (clause, evidence)
+
+
 def test_every_claim_has_a_planted_breach():
     """A claim that no breach was planted for could be empty."""
     assert [claim.__name__ for claim in CLAIMS] == list(dict.fromkeys(case.claim for case in CASES))

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from harness import gate as gates
+from harness.certify import mutants_of
 from harness.contracts import contract_named
 from harness.findings import HarnessError, StageReport, Verdict
 from harness.scenario import installed_scenarios
@@ -139,6 +140,18 @@ def test_scenarios_are_listed(harness):
     assert 0 == ending.code
     assert [] == [one.name for one in installed_scenarios("ledger") if f"{one.name}: " not in lines]
     assert "4 submitter, 2 runner, 3 poller, 2 waiter" in lines
+
+
+@pytest.mark.parametrize("words", [["scenarios"], ["certify", "--list"]], ids=["scenarios", "mutants"])
+def test_a_record_is_a_line(harness, monkeypatch, words):
+    """Away from a terminal a list has a line for each, however narrow, and nothing at the ends of lines."""
+    wide = harness(*words).out
+    monkeypatch.setenv("COLUMNS", "80")
+    assert wide == harness(*words).out
+    count = len(mutants_of("ledger") if words == ["certify", "--list"] else installed_scenarios("ledger"))
+    assert count == len(wide.splitlines())
+    assert max(map(len, wide.splitlines())) > 80
+    assert [] == [line for line in wide.splitlines() if line != line.rstrip()]
 
 
 def test_mutants_are_listed(harness):

@@ -107,6 +107,24 @@ def test_enum_states_are_read_by_name(spelt, state):
     )
 
 
+POSITIONS = {
+    "submit": (Submission, (True, "job-1")),
+    "snapshot": (Snapshot, (JobState.FAILED, "no tea", 5, 6)),
+    "take_request": (TakenRequest, ("r", "p")),
+    "take_result": (ResultView, ("READY", JobState.DONE, "t", "r")),
+}
+
+
+@pytest.mark.parametrize("operation", POSITIONS)
+def test_a_plain_tuple_has_the_order_of_the_record(operation):
+    """A tuple in the order of the record's own fields is read as that record, and the order is documented."""
+    kind, values = POSITIONS[operation]
+    answer = tuple(record(value) if value in ("p", "t") else value for value in values)
+    expected = kind(*values)._replace(**({"state": MISSING} if kind is ResultView else {}))
+    assert expected == read(operation, answer)
+    assert f"({', '.join(kind._fields)})" in kind.__doc__
+
+
 def test_what_a_snapshot_does_not_show_is_missing():
     """Fields that are not there are MISSING, and named as missing capabilities."""
     assert Snapshot(JobState.DONE, MISSING, MISSING, MISSING) == read("snapshot", {"state": "DONE"})
@@ -123,6 +141,7 @@ def test_what_a_snapshot_does_not_show_is_missing():
     [
         (None, None),
         (("r", record("p")), TakenRequest("r", "p")),
+        (("r", None), TakenRequest("r", EMPTY)),
         ({"request_id": "r", "payload": None}, TakenRequest("r", EMPTY)),
         (SimpleNamespace(task_id="r", payload={}), TakenRequest("r", EMPTY)),
         ({"payload": record("p")}, TakenRequest(MISSING, "p")),
@@ -141,6 +160,13 @@ def test_requests_are_read(answer, expected):
         ({"status": "not done", "state": "running"}, ResultView("NOT_DONE", JobState.RUNNING)),
         ({"status": "NOT_DONE"}, ResultView("NOT_DONE")),
         (("READY", record("t"), "r"), ResultView("READY", MISSING, "t", "r")),
+        (("READY", record("t")), ResultView("READY", MISSING, "t")),
+        (("READY", None, record("t"), "r"), ResultView("READY", MISSING, "t", "r")),
+        (["ready", "DONE", record("t"), "r"], ResultView("READY", MISSING, "t", "r")),
+        (("NOT_DONE", "FAILED"), ResultView("NOT_DONE", JobState.FAILED)),
+        (("NOT_DONE", "RUNNING", None, None), ResultView("NOT_DONE", JobState.RUNNING)),
+        (("NOT_FOUND",), ResultView("NOT_FOUND")),
+        (("NOT_FOUND", None, None, None), ResultView("NOT_FOUND")),
         (SimpleNamespace(status=Status.ready, value=record("t")), ResultView("READY", MISSING, "t")),
         ({"status": "READY", "result": None}, ResultView("READY")),
     ],

@@ -259,3 +259,42 @@ def test_a_submit_that_we_made_fail_changes_nothing(beside):
     run.states = tuple(LEDGER.model.failed(state, Call("submit", ("r", "p"))) for state in run.states)
     assert run.wrong("queue_depth", 2) == ["AJT-ADMIT-FAILSAFE"] * 2
     assert run.wrong("queue_depth", 1) == [None] * 2
+
+
+NO_JOB = "if this is how it says that there is no such job, name KeyError under [exceptions] absent"
+REJECTS = "if this is how it rejects, name KeyError under [exceptions] rejected"
+LONG = 'after 50000 ms, a thousand times as long; if it takes seconds, an adapter says so: [units] time = "s"'
+SHORT = 'a thousandth of it; if it takes milliseconds, the adapter has [units] time = "ms"'
+HINTS = [
+    (FULL, "submit", ERROR, None, f"{REJECTS} of an adapter"),
+    ((), "snapshot 0", ERROR, None, f"{NO_JOB} of an adapter"),
+    (("submit",), "wait 1 PENDING 50", PENDING, 50_000, LONG),
+    (("submit",), "wait 1 PENDING 2000", PENDING, 2, SHORT),
+]
+
+
+@pytest.mark.parametrize(("before", "step", "answer", "elapsed", "said"), HINTS)
+def test_what_an_adapter_could_explain_comes_with_a_hint(beside, before, step, answer, elapsed, said):
+    """The finding stands, and what is expected ends with the line that an adapter may lack."""
+    run = beside().steps(*before)
+    name, *given = step.split()
+    arguments = run.arguments(name, *[int(one) if one.isdigit() else one for one in given])
+    rulings = run.judge(Call(name, arguments), answer, elapsed)
+    assert {()} == {ruling.states for ruling in rulings}
+    assert {said} == {ruling.expected[-len(said) :] for ruling in rulings}
+
+
+@pytest.mark.parametrize("elapsed", [49_999, 52, 500, 500_000])
+def test_a_wait_that_is_merely_wrong_comes_without_a_hint(beside, elapsed):
+    """Only a factor of exactly a thousand speaks of units."""
+    run = beside().steps("submit")
+    rulings = run.judge(Call("wait", run.arguments("wait", 1, "PENDING", 50)), PENDING, elapsed)
+    assert rulings
+    assert [] == [ruling for ruling in rulings if ruling.states or "[units]" in ruling.expected]
+
+
+def test_an_exception_of_a_submit_that_should_admit_is_no_way_to_reject(beside):
+    """The hint is given only where a rejection is due."""
+    run = beside()
+    rulings = run.judge(Call("submit", run.arguments("submit")), ERROR)
+    assert ["an answer, not an exception"] * len(run.states) == [ruling.expected for ruling in rulings]

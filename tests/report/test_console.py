@@ -9,10 +9,13 @@ import pytest
 from rich.console import Console
 from rich.errors import MarkupError
 
+from harness.certify import mutants_of
+from harness.contracts import contract_named
 from harness.contracts.records import Mutant
 from harness.findings import Kind, StageReport, Verdict
 from harness.gate import conclude
-from harness.report.console import TerminalListener, contract_view, finding_view, gate_view, kill_table
+from harness.report.console import TerminalListener, finding_view, gate_view
+from harness.report.tables import contract_view, kill_table, plain
 from harness.report.visible import visible
 
 GATES = ("ok", "violation", "unknown", "advice", "skipped", "covered")
@@ -38,9 +41,9 @@ def test_a_verbose_gate_lists_what_is_fine(gates, shown, golden):
         ({"stages": ("stress", "canary", "stress")}, "OK (stages stress and canary only)  tea"),
         (
             {"stages": ("stress",), "scenarios": ("ends",)},
-            "OK (stage stress, scenario ends only)  tea",
+            'OK (stage stress, scenario "ends" only)  tea',
         ),
-        ({"scenarios": ("ends", "soak")}, "OK (scenarios ends and soak only)  tea"),
+        ({"scenarios": ("ends", "soak")}, 'OK (scenarios "ends" and "soak" only)  tea'),
     ],
 )
 def test_a_part_is_not_taken_for_the_whole(gates, shown, chosen, said):
@@ -74,6 +77,37 @@ def test_a_narrow_kill_table_is_whole(kills, shown):
     """At 80 columns, which is what is guaranteed, executions and seconds are still there."""
     text = shown(kills, 80)
     assert [] == [part for part in ("executions", "seconds", "12345", "61.0") if part not in text]
+    names = (
+        "TheCupThatIsFilledTwiceIfTwoGuestsAskAtOnce",
+        "breaks TEA-ONCE",
+        "killed by sequential",
+        "survives",
+    )
+    assert [] == [name for name in names if name not in text]
+
+
+def test_the_longest_names_there_are_fit_a_narrow_kill_table(shown):
+    """Mutants and clauses, as they are installed, are whole at 80 columns."""
+    mutants = mutants_of("ledger")
+    clauses = [clause.id for clause in contract_named("ledger").clauses]
+    other = max(clauses, key=len)
+    lines = shown(
+        kill_table([(mutant, "interleavings", other, 1, 0.5) for mutant in mutants]), 80
+    ).splitlines()
+    assert max(map(len, lines)) <= 80
+    words = {word for line in lines for word in line.split()}
+    assert {mutant.name for mutant in mutants} | {mutant.clause for mutant in mutants} | {other} <= words
+
+
+def test_a_file_gets_no_blanks_that_fill_lines_up(gates):
+    """Away from a terminal no line ends with a blank, and everything is there."""
+    for gate in gates.values():
+        console = Console(file=io.StringIO(), width=80, highlight=False, legacy_windows=False)
+        text = plain(console, gate_view(gate, verbose=True))
+        assert [] == [line for line in text.split("\n") if line != line.rstrip()]
+        assert text.split()[-1] == "s"
+        console.print(gate_view(gate, verbose=True), crop=False)
+        assert text.split() == console.file.getvalue().split()
 
 
 @pytest.mark.parametrize("width", [80, 200])
@@ -172,7 +206,7 @@ def test_away_from_a_terminal_stages_are_plain_lines(gates):
             listener.stage_moved(stage.stage, 10, 150)
             listener.stage_ended(stage)
     assert [
-        "sequential: VIOLATION, 20 executions, 300 operations, 1.2 s, 1 findings",
+        "sequential: VIOLATION, 20 executions, 300 operations, 1.2 s, 1 finding",
         "stress: VIOLATION, 20 executions, 300 operations, 1.2 s, 2 findings",
     ] == stream.getvalue().splitlines()
 

@@ -7,6 +7,7 @@ import pytest
 from harness.contracts.ledger import LEDGER
 from harness.findings import Kind
 from harness.history import Recorded
+from harness.stress.judge import REAL_THREADS, StressJudge
 
 MS = 1_000_000
 
@@ -26,7 +27,7 @@ def test_the_first_breach_of_a_clause_is_kept(judge):
     judge.scenario, judge.reproduce = "soak", "harness gate y"
     judge.check("AJT-TIMES", False, "the second")
     [finding] = judge.findings()
-    assert (Kind.BROKEN_CLAUSE, "AJT-TIMES", "the first (scenario ends)", "stress", "harness gate x") == (
+    assert (Kind.BROKEN_CLAUSE, "AJT-TIMES", 'the first (scenario "ends")', "stress", "harness gate x") == (
         finding.kind,
         finding.clause,
         finding.message,
@@ -70,20 +71,30 @@ def test_evidence_is_the_norm_and_the_operations(judge):
         "a fact",
     )
     [finding] = judge.findings()
-    norm, first, second, fact = finding.evidence
+    norm, first, second, fact, note = finding.evidence
     assert LEDGER.clause("AJT-TIMES").norm == norm
     assert first.startswith("[one] finish('a', 'result') -> ")
     assert first.endswith("0.000 to 2.000 ms")
     assert "[two] queue_depth() never returned; called at 1.000 ms" == second
-    assert "a fact" == fact
+    assert ("a fact", REAL_THREADS) == (fact, note)
 
 
 def test_evidence_is_cut_to_what_can_be_read(judge):
     """Six operations are shown, and how many more there are."""
     judge.check("AJT-TIMES", False, "wrong", *(f"fact {number}" for number in range(9)))
     [finding] = judge.findings()
-    assert ("fact 5", "and 3 more") == finding.evidence[-2:]
-    assert 8 == len(finding.evidence)
+    assert ("fact 5", "and 3 more") == finding.evidence[-3:-1]
+    assert 9 == len(finding.evidence)
+
+
+@pytest.mark.parametrize(("stage", "noted"), [("stress", True), ("interleavings", False), ("canary", False)])
+def test_only_findings_of_real_threads_may_need_several_runs(stage, noted):
+    """What the scheduler is not in charge of may not show at once again, and the evidence ends with that."""
+    judge = StressJudge(LEDGER, stage)
+    judge.check("AJT-TIMES", False, "wrong", "a fact")
+    [finding] = judge.findings()
+    assert noted == (finding.evidence[-1] == REAL_THREADS)
+    assert noted == (REAL_THREADS in finding.evidence)
 
 
 def test_a_recorded_breach_is_no_observation(judge):

@@ -11,6 +11,7 @@ from harness.contracts.ledger.values import JobState
 from harness.findings import Kind
 from harness.scenario import Scenario
 from harness.stress import crew as crew_module
+from harness.stress.judge import REAL_THREADS
 from harness.stress.noise import Noise
 from harness.stress.runner import ScenarioRun
 from reference.ledger import Ledger
@@ -141,6 +142,23 @@ def test_an_exception_is_a_finding(played, judge):
     assert "[one-0] fail(" in finding.evidence[1]
 
 
+class Full(Ledger):
+    """A ledger that rejects with an exception."""
+
+    def submit(self, request_id, payload):
+        if self.queue_depth() > 0:
+            raise BlockingIOError("no room")
+        return super().submit(request_id, payload)
+
+
+def test_an_exception_of_submit_may_be_how_it_rejects(played, judge):
+    """The evidence ends with the line that an adapter may lack."""
+    played({"one": lambda strand: strand.system.submit("request", "payload")}, Full)
+    [finding] = judge.findings()
+    hint = "if this is how it rejects, name BlockingIOError under [exceptions] rejected of an adapter"
+    assert hint in finding.evidence
+
+
 def test_a_malformed_answer_is_a_finding(played, judge):
     """The strand ends there, and the call that was answered so is the evidence."""
     played({"one": finish, "two": ask}, Malformed)
@@ -193,11 +211,16 @@ def test_a_round_that_everybody_returned_from_decides_the_hang(played, judge):
 
 
 @pytest.fixture
-def hanging(monkeypatch, release):
-    """A ledger on which one operation hangs, and beats that make little of it."""
+def impatient(monkeypatch):
+    """Beats that make little of a strand that gets nowhere."""
     monkeypatch.setattr(crew_module, "_BEAT_S", 0.005)
     monkeypatch.setattr(crew_module, "_BEATS_TO_STUCK", 40)
     monkeypatch.setattr(crew_module, "_BEATS_PARKED", 10)
+
+
+@pytest.fixture
+def hanging(impatient, release):
+    """A ledger on which one operation hangs, and impatience with it."""
     return type("Hanging", (Hanging,), {"released": release})
 
 
@@ -210,7 +233,41 @@ def test_a_strand_that_never_returns_is_a_finding(played, judge, hanging):
     assert (1, Kind.HANG, "AJT-LOCK-ORDER") == (run.rounds, finding.kind, finding.clause)
     assert "never returned: stuck-0" in finding.message
     assert finding.evidence[1].startswith("[stuck-0] queue_depth() never returned")
-    assert "in queue_depth" in finding.evidence[2]
+    before, submitted, ended, stack, note = finding.evidence[2:]
+    assert "the last calls before, which led to it:" == before
+    assert submitted.startswith("[audit-0] submit('request', 'payload') -> ")
+    assert ended.startswith("[free-0] finish(")
+    assert stack.startswith("stack of stuck-0:\n")
+    assert "in queue_depth" in stack
+    assert REAL_THREADS == note
+
+
+class Deaf(Ledger):
+    """A ledger that wakes nobody: a wait that was begun goes on."""
+
+    def wait(self, job_id, initial, timeout_ms):
+        self.released.wait()
+        return super().snapshot(job_id)
+
+
+def test_waiters_that_hang_alike_are_one_fact(played, judge, impatient, release):
+    """One stack for all, of the implementation's lines only, with the calls on the job that led to it."""
+    deaf = type("Deaf", (Deaf,), {"released": release})
+
+    def wait(strand):
+        strand.system.wait(strand.shared.jobs[0], JobState.PENDING, 0)
+
+    played({"waiter": (wait, 8), "runner": finish}, deaf, hang="AJT-LOCK-ORDER")
+    [finding] = judge.findings()
+    assert "never returned: waiter-0 to waiter-7" in finding.message
+    _, *lines, stack, _ = finding.evidence
+    assert 6 == sum("never returned; called at" in line for line in lines)
+    assert "and 2 more that never returned" == lines[6]
+    assert "the last calls on the job, which led to it:" == lines[7]
+    assert ["[audit-0] submit", "[runner-0] finish"] == [line.partition("(")[0] for line in lines[8:]]
+    assert stack.startswith("waiter-0 to waiter-7, same stack:\n")
+    assert "in wait" in stack
+    assert [] == [name for name in ("crew.py", "recorder.py", "subject.py") if name in stack]
 
 
 def test_a_hang_in_a_scenario_that_names_no_clause_for_it_is_a_finding(played, judge, hanging):

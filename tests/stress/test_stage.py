@@ -107,7 +107,7 @@ def test_what_a_target_cannot_do_is_skipped_by_name(bound):
     """Scenarios that need a wait are listed as skipped, the others are played."""
     chosen = [BY_NAME["crowd"], BY_NAME["takers"], BY_NAME["handoff"]]
     played = run_stress(JOB, bound(NoWait), chosen, PLACES, lambda *_: None)
-    assert ("scenario crowd: no wait", "scenario handoff: no wait") == played.skipped
+    assert ('scenario "crowd": no wait', 'scenario "handoff": no wait') == played.skipped
     assert ["takers"] == list(played.details["rounds"])
     assert Verdict.OK is played.verdict
 
@@ -116,7 +116,7 @@ def test_a_claim_that_never_held_makes_the_green_worthless(bound):
     """Nothing found and something never seen is UNKNOWN, and says which scenario it was."""
     quiet = dataclasses.replace(BY_NAME["takers"], sometimes={"it rained": lambda _: False})
     played = run_stress(JOB, bound(), [quiet], PLACES, lambda *_: None)
-    assert (Verdict.UNKNOWN, ("takers: it rained",)) == (played.verdict, played.unmet)
+    assert (Verdict.UNKNOWN, ('scenario "takers": it rained',)) == (played.verdict, played.unmet)
 
 
 def test_the_first_finding_can_end_the_stage(bound):

@@ -34,6 +34,9 @@ MISTAKES = {
     "[operations]\nconfigure = 'set_up'": r"\[operations\] configure = 'set_up', and Ledger offers",
     "[arguments]\nsubmit = ['load']": r"submit has no parameter 'load'",
     "[states]\nCOMPLETED = 'DNOE'\n": r"; did you mean DONE\?$",
+    "[states]\nDONE = 'completed'": r"; the direction is theirs = ours: COMPLETED = \"DONE\"$",
+    "[operations]\nenqueue = 'submit'": r"; the direction is ours = theirs: submit = \"enqueue\"$",
+    "[fields]\nleft = 'completed_at'": r"; the direction is ours = theirs: completed_at = \"left\"$",
     "[operations]\nfail = 'fial'": r"; did you mean fail\?$",
     "[configuration]\nmax_queue = 'max_queu'": (
         r"\[configuration\] max_queue = 'max_queu', and neither the factory nor configure takes that "
@@ -75,6 +78,31 @@ def test_a_field_that_is_shown_later_is_there():
     bind(Reticent, Adapter(fields={"error": "why", "completed_at": "ended"}))
     with pytest.raises(UsageError, match=r"no such field but ended, state, why; did you mean ended\?"):
         bind(Reticent, Adapter(fields={"error": "why", "completed_at": "endet"}))
+
+
+def test_a_slip_in_the_field_that_makes_answers_readable_is_told():
+    """Without the state nothing can be read: the sentence is about the slip that hides it."""
+
+    class Phases(Ledger):
+        def snapshot(self, job_id):
+            return {"phase": super().snapshot(job_id).state}
+
+    bind(Phases, Adapter(fields={"state": "phase"}))
+    with pytest.raises(UsageError, match=r"^adapter: \[fields\] state = 'phse', .* did you mean phase\?$"):
+        bind(Phases, Adapter(fields={"state": "phse"}))
+
+
+def test_a_state_that_is_not_mapped_is_told_with_one_hint():
+    """The sentence says once what to do about it."""
+
+    class Waiting(Ledger):
+        def snapshot(self, job_id):
+            return {"state": "WAITING"}
+
+    with pytest.raises(UsageError) as caught:
+        bind(Waiting, Adapter())
+    assert 1 == str(caught.value).count("adapter")
+    assert str(caught.value).endswith("; map it under [states] of an adapter")
 
 
 def test_a_field_of_a_plain_answer_is_a_mistake():

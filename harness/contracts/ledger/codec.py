@@ -207,8 +207,9 @@ class LedgerCodec:
                 state = MISSING
             return ResultView(spoken, state if state is MISSING else self._state(state))
         if spoken == "READY":
-            result = read_field(answer, self._fields["result"], 1)
-            request_id = read_field(answer, self._fields["request_id"], 2)
+            skipped = isinstance(answer, (tuple, list)) and len(answer) == len(ResultView._fields)
+            result = read_field(answer, self._fields["result"], 1 + skipped)
+            request_id = read_field(answer, self._fields["request_id"], 2 + skipped)
             token = self._token(result, empty=MISSING)
             _spoil(result)
             return ResultView(spoken, MISSING, token, self._echo(request_id))

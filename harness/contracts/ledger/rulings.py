@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.contracts.ledger import model
+from harness.contracts.ledger.hints import if_absent, if_in_other_units, if_rejected
 from harness.contracts.ledger.model import Job, LedgerState
+from harness.contracts.ledger.times import wrong_times
 from harness.contracts.ledger.values import (
     EMPTY,
     MISSING,
@@ -84,9 +86,15 @@ def _raised(state: LedgerState, call: Call, response: Raised) -> Ruling:
     clause = _OWN_CLAUSE[call.operation]
     expected = "an answer, not an exception"
     if _names_no_job(state, call):
-        clause, expected = "AJT-UNKNOWN", "the answer for an absent job, not an exception"
+        clause, expected = (
+            "AJT-UNKNOWN",
+            "the answer for an absent job, not an exception" + if_absent(response),
+        )
     elif call.operation == "submit" and _full(state):
-        clause, expected = "AJT-ADMIT-REJECT", "a rejection value, not an exception (A1)"
+        clause, expected = (
+            "AJT-ADMIT-REJECT",
+            "a rejection value, not an exception (A1)" + if_rejected(response),
+        )
     return Ruling((), (clause,), expected)
 
 
@@ -255,7 +263,7 @@ def _observe(state: LedgerState, job: Job, seen: Snapshot) -> Ruling:
     error = job.outcome if job.state.terminal and job.state is not DONE else ""
     if seen.error is not MISSING and seen.error != error:
         return Ruling((), (blame or "AJT-ATOMIC-PUBLISH",), f"error {error!r}")
-    wrong = _wrong_times(job, seen)
+    wrong = wrong_times(job, seen)
     if wrong:
         moved = job.shown_completed is not None and wrong.startswith("completed_at")
         return Ruling((), (blame if moved and blame else "AJT-TIMES",), wrong)
@@ -287,29 +295,6 @@ def _kept_clauses(state: LedgerState, job: Job) -> list[str]:
     return ["AJT-RET-LRU", "AJT-RET-TTL"] + (["AJT-RET-ORDER-TTL-FIRST"] if mixed else [])
 
 
-def _wrong_times(job: Job, seen: Snapshot) -> str:
-    if seen.submitted_at is not MISSING:
-        if not _positive(seen.submitted_at):
-            return "submitted_at > 0"
-        if job.shown_submitted not in (None, seen.submitted_at):
-            return f"submitted_at {job.shown_submitted!r}, as shown before"
-    if seen.completed_at is MISSING:
-        return ""
-    if not job.state.terminal:
-        return "" if seen.completed_at == 0 else "completed_at 0 until the job is terminal"
-    if not _positive(seen.completed_at):
-        return "completed_at > 0 on a terminal job"
-    if seen.submitted_at is not MISSING and seen.completed_at < seen.submitted_at:
-        return f"completed_at not before submitted_at ({seen.submitted_at!r})"
-    if job.shown_completed not in (None, seen.completed_at):
-        return f"completed_at {job.shown_completed!r}, as shown before"
-    return ""
-
-
-def _positive(time: Any) -> bool:
-    return isinstance(time, (int, float)) and time > 0
-
-
 def _wait(state: LedgerState, call: Call, response: Any, elapsed_ms: int | None) -> Ruling:
     job_id, initial, budget = call.arguments
     job = model.find(state, job_id)
@@ -333,7 +318,8 @@ def _wait(state: LedgerState, call: Call, response: Any, elapsed_ms: int | None)
                 (), (clause,), f"the state as it is, {job.state.value}, when {budget} ms have passed"
             )
         if elapsed_ms is not None and not budget - 1 <= elapsed_ms <= budget + 1:
-            return Ruling((), (clause,), f"an answer after {budget} ms, not after {elapsed_ms} ms")
+            hint = if_in_other_units(budget, elapsed_ms)
+            return Ruling((), (clause,), f"an answer after {budget} ms, not after {elapsed_ms} ms{hint}")
     elif elapsed_ms:
         return Ruling((), (clause,), f"an answer at once, not after {elapsed_ms} ms")
     ruling = _snapshot(state, (job_id,), response)

@@ -76,14 +76,20 @@ _RANK = {"PENDING": 0, "RUNNING": 1, "DONE": 2, "FAILED": 2, "TIMEOUT": 2}
 
 
 class Submission(NamedTuple):
-    """Answer of submit. `job_id` is None when there is none."""
+    """Answer of submit. `job_id` is None when there is none.
+
+    As a plain tuple: (accepted, job_id), where a status word may stand for `accepted`.
+    """
 
     accepted: bool
     job_id: JobId | None
 
 
 class Snapshot(NamedTuple):
-    """A job at one instant. Times are in the implementation's own unit, 0 meaning not yet."""
+    """A job at one instant. Times are in the implementation's own unit, 0 meaning not yet.
+
+    As a plain tuple: (state, error, submitted_at, completed_at); what is left off at the end is missing.
+    """
 
     state: JobState
     error: Any
@@ -92,14 +98,22 @@ class Snapshot(NamedTuple):
 
 
 class TakenRequest(NamedTuple):
-    """Answer of take_request; `payload` is EMPTY once it was taken."""
+    """Answer of take_request; `payload` is EMPTY once it was taken.
+
+    As a plain tuple: (request_id, payload), with None in the payload's place once it was taken.
+    """
 
     request_id: Any
     payload: Any
 
 
 class ResultView(NamedTuple):
-    """Answer of take_result: status NOT_FOUND, NOT_DONE (with the state) or READY (with the result)."""
+    """Answer of take_result: status NOT_FOUND, NOT_DONE (with the state) or READY (with the result).
+
+    As a plain tuple of four: (status, state, result, request_id), with None for what does not apply.
+    Shorter ones hold what applies: (NOT_FOUND,), (NOT_DONE, state), (READY, result) and
+    (READY, result, request_id). A tuple of three is always read in this short way.
+    """
 
     status: str
     state: Any = MISSING
@@ -151,5 +165,5 @@ def read_state(value: Any, names: Mapping[str, str]) -> JobState:
     except ValueError:
         known = ", ".join(state.value for state in JobState)
         raise Malformed(
-            f"state {shown(value)} is none of {known}; map it under [states] of an adapter"
+            f"state {shown(value)} is none of {known}", "map it under [states] of an adapter"
         ) from None

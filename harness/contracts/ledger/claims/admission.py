@@ -98,7 +98,18 @@ def rejections_are_due(played: Any, judge: Any) -> None:
         if most >= bound:
             most = flight.at_most(item, seen=True)
             told = f"rejected although a terminal state had been shown: {most} of {bound}"
-            judge.check("AJT-DEPTH-WHEN", most >= bound, told, item)
+            evidence = () if most >= bound else _shown_and_not_returned(facts, item)
+            judge.check("AJT-DEPTH-WHEN", most >= bound, told, *evidence, item)
+
+
+def _shown_and_not_returned(facts: Facts, item: Any) -> tuple[Any, ...]:
+    """The endings that make the difference: shown before the call, and had not returned by then."""
+    pairs = [job.shown_before(item) for job in facts.jobs.values() if job.has_ended_by >= item.called]
+    shown = [pair for pair in pairs if pair]
+    return tuple(operation for pair in shown[-_MOST_SHOWN:] for operation in pair)
+
+
+_MOST_SHOWN = 2  # jobs, of two operations each: more would push the rejection out of the evidence
 
 
 def depth_is_honest(played: Any, judge: Any) -> None:

@@ -75,6 +75,19 @@ class JobFacts:
         shown = (read.item.returned for read in self.reads if read.state is not None and read.state.terminal)
         return min(self.has_ended_by, min(shown, default=NEVER))
 
+    def shown_before(self, item: Any) -> tuple[Any, ...]:
+        """The ending and the first read that shows it, both before a call; none if nothing was shown."""
+        shown = [read for read in self.reads if read.state is not None and read.state.terminal]
+        first = min(shown, key=lambda read: read.item.returned, default=None)
+        if first is None or first.item.returned >= item.called:
+            return ()
+        endings = [
+            attempt
+            for attempt in self.attempts
+            if ENDINGS[attempt.operation] is first.state and attempt.called <= first.item.returned
+        ]
+        return (*endings[:1], first.item)
+
 
 @dataclass
 class Facts:
