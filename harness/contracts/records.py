@@ -20,6 +20,7 @@ __all__ = [
     "Contract",
     "Directed",
     "Domain",
+    "Given",
     "Level",
     "Malformed",
     "Model",
@@ -185,13 +186,20 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """A value written into a directed program where a fresh one would be filled in."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Directed:
     """A hand-written sequential program: the check that a clause's text asks for, step by step.
 
     A step is `(operation, arguments...)`, where a job is the number of the submit that made it,
-    `unknown` an id never issued, and fresh values are filled in. Four pseudo-operations act on the
-    surroundings: `advance` and `step wall clock` (milliseconds), `fail allocation` (the next lock
-    allocation inside a call raises), and `audit` (look at every job).
+    `unknown` an id never issued, and fresh values are filled in unless a `Given` one is written. Four
+    pseudo-operations act on the surroundings: `advance` and `step wall clock` (milliseconds),
+    `fail allocation` (the next lock allocation inside a call raises), and `audit` (look at every job).
     """
 
     clause: str

@@ -1,6 +1,7 @@
 """Shrinking a schedule: fewest preemptions, then fewest deviations, then earliest.
 
-Each candidate is replayed; it is kept if the same failure shows. Deterministic, and bounded in replays.
+Each candidate is replayed; it is kept if the same failure shows. Deterministic, and bounded in replays
+and in steps, so that a long execution is shrunk less, not for longer.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ __all__ = ["Shrunk", "shrunk"]
 
 _MOST_REPLAYS = 400
 _MOST_SEARCHED = 500
+_MOST_STEPS = 1_000_000
 _FEW = 2
 
 
@@ -36,6 +38,7 @@ class Shrunk:
     failure: Failure
     steps: list[Step]
     replays: int = 0
+    stepped: int = 0
 
     def shows_again(self) -> bool:
         """Replay the schedule as it is; whether the same failure shows."""
@@ -43,7 +46,7 @@ class Shrunk:
 
     def attempt(self, candidate: Schedule) -> bool:
         """Keep this schedule if it shows the same failure and is smaller than the present one."""
-        if self.replays >= _MOST_REPLAYS:
+        if self.replays >= _MOST_REPLAYS or self.stepped >= _MOST_STEPS:
             return False
         self.replays += 1
         shown = self._shown(candidate)
@@ -62,6 +65,7 @@ class Shrunk:
             ended = self.laboratory.run(Replay(schedule), recorder)
         except Nondeterminism:
             return None
+        self.stepped += ended.steps
         failure = ended.failure
         if failure is None or not self.same(failure):
             return None
@@ -79,7 +83,13 @@ def shrunk(laboratory: Laboratory, schedule: Schedule, failure: Failure) -> Shru
     _drop(present)
     _restart(present)
     _search(present)
-    _move(present)
+    while present.steps:
+        before = present.schedule
+        _move(present)
+        _restart(present)
+        _drop(present)
+        if present.schedule == before:
+            break
     return present
 
 
@@ -142,6 +152,9 @@ def _search(present: Shrunk) -> None:
             return
         try:
             last = present.laboratory.run(search)
+            present.stepped += last.steps
+            if present.stepped >= _MOST_STEPS:
+                return
             if last.failure is not None and present.same(last.failure):
                 recorder = TraceRecorder()
                 present.laboratory.run(Rerun(last.decisions), recorder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.contracts.records import Directed
+from harness.contracts.records import Directed, Given
 from harness.stateful.progress import Progress
 from harness.stateful.session import ContractBroken, Session
 from harness.stateful.surroundings import Surroundings
@@ -57,7 +57,8 @@ def _arguments(session: Session, name: str, given: list[Any]) -> list[Any]:
     arguments: list[Any] = []
     for parameter in session.contract.operation(name).parameters:
         if parameter.domain.kind == "fresh":
-            arguments.append(session.fresh(parameter.domain.prefix))
+            written = given.pop(0).value if given and isinstance(given[0], Given) else None
+            arguments.append(session.fresh(parameter.domain.prefix) if written is None else written)
             continue
         value = given.pop(0)
         if parameter.domain.kind == "job":

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 from uuid import UUID
 
-from harness.contracts.records import BLOCKED, Call, Malformed, Operation, Raised, described
+from harness.contracts.records import BLOCKED, Call, Given, Malformed, Operation, Raised, described
 from harness.control.virtual import NeedsThreads, WouldBlock
 from harness.findings import Kind
 from harness.stateful.surroundings import Surroundings
@@ -24,6 +24,7 @@ from harness.targets.subject import NotMade
 __all__ = ["ContractBroken", "Session"]
 
 __tracebackhide__ = True  # of a pasted program pytest shows the line that breaks, not how we noticed
+_LONGEST = 40  # of a string of one character that is written out
 _MOVES_OF_ONE_WAIT = 3  # one timed wait, and a second or third where rounding left a remainder
 
 
@@ -72,7 +73,7 @@ class Session:
         self.over = False  # a blocked or failed call ends a program
         self.broken: ContractBroken | None = None
         self._names: dict[Any, str] = {}
-        self._fresh = 0
+        self._drawn: set[str] = set()
         self._calling = ""
         self._about_slots = {self.contract.creates} | {
             operation.name for operation in self.contract.operations if not operation.parameters
@@ -111,8 +112,9 @@ class Session:
 
     def fresh(self, prefix: str) -> str:
         """A value never used before in this program."""
-        self._fresh += 1
-        return f"{prefix}-{self._fresh}"
+        value = f"{prefix}-{len(self._drawn) + 1}"
+        self._drawn.add(value)
+        return value
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Call an operation, judge its answer, and return it; raises ContractBroken."""
@@ -269,11 +271,15 @@ class Session:
     def _symbolic(self, operation: Operation, arguments: tuple[Any, ...]) -> list[Any]:
         """Arguments as a directed program has them: jobs by number, fresh values left out."""
         symbols: list[Any] = []
-        for parameter, value in zip(operation.parameters, arguments, strict=True):
+        paired = tuple(zip(operation.parameters, arguments, strict=True))
+        given = any(p.domain.kind == "fresh" and value not in self._drawn for p, value in paired)
+        for parameter, value in paired:
             if parameter.domain.kind == "job":
                 symbols.append(self.ids.index(value) if value in self.ids else "unknown")
             elif parameter.domain.kind != "fresh":
                 symbols.append(value)
+            elif given:
+                symbols.append(Given(value))
         return symbols
 
     def _shown_call(self, call: Call) -> str:
@@ -310,6 +316,8 @@ def _from_choices(choices: tuple[Any, ...], value: Any) -> Any:
 
 def _literal(value: Any) -> str:
     """A value as Python source, strings in double quotes."""
+    if isinstance(value, str) and len(value) > _LONGEST and len(set(value)) == 1:
+        return f"{json.dumps(value[0])} * {len(value)}"
     return json.dumps(value) if isinstance(value, str) else repr(value)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.contracts.records import Contract, Directed
+from harness.contracts.records import Contract, Directed, Given
 from harness.stateful.directed import run_directed
 from harness.stateful.session import ContractBroken, Session
 from harness.stateful.surroundings import Surroundings
@@ -77,9 +77,10 @@ def _renumber(contract: Contract, step: Step, gone: int) -> Step | None:
     operation = names.get(step[0])
     if operation is None:
         return step
-    jobs = [p.domain.kind == "job" for p in operation.parameters if p.domain.kind != "fresh"]
+    jobs = iter([p.domain.kind == "job" for p in operation.parameters if p.domain.kind != "fresh"])
     arguments: list[Any] = []
-    for value, is_job in zip(step[1:], jobs, strict=True):
+    for value in step[1:]:
+        is_job = not isinstance(value, Given) and next(jobs)
         if is_job and value == gone:
             return None
         arguments.append(value - 1 if is_job and isinstance(value, int) and value > gone else value)

@@ -86,12 +86,7 @@ def test_a_shrunk_schedule_still_fails_and_is_no_larger(name):
     assert (preemptions(small.steps), len(small.schedule)) <= (before, len(schedule))
 
 
-NO_FIXPOINT = pytest.mark.xfail(
-    reason="after deviations were moved, a free restart in their place is not tried"
-)
-
-
-@pytest.mark.parametrize("name", [*SAMPLE[:-1], pytest.param(SAMPLE[-1], marks=NO_FIXPOINT)])
+@pytest.mark.parametrize("name", SAMPLE)
 def test_shrinking_twice_is_shrinking_once(name):
     """What came out small stays as it is."""
     laboratory = laboratory_for(BUGS[name].buggy, Effort())

@@ -1,8 +1,9 @@
 """Between the ledger's model and an implementation: arguments out, answers in.
 
 The model speaks in tokens (`result-3`); implementations get values worth aliasing or copying: a
-record that holds the token. After a result was read, the copy that we were given is spoilt on
-purpose, so that an implementation which hands out its own object is seen on the next read.
+record that holds the token, and an empty one for an empty token, because falsy results are results.
+After a result was read, the copy that we were given is spoilt on purpose, so that an implementation
+which hands out its own object is seen on the next read.
 """
 
 from __future__ import annotations
@@ -93,6 +94,8 @@ class LedgerCodec:
     def encode(self, parameter: str, value: Any) -> Any:
         """A model value as the implementation takes it."""
         if parameter in ("payload", "result"):
+            if value == "":
+                return value if self._adapter.kind == "text" else self._record({})
             return value if self._adapter.kind == "text" else self._record({_TOKEN: value, "marks": []})
         if parameter in ("timeout_ms", "job_ttl_ms") and self._unit != 1:
             return value / self._unit
@@ -210,7 +213,7 @@ class LedgerCodec:
             skipped = isinstance(answer, (tuple, list)) and len(answer) == len(ResultView._fields)
             result = read_field(answer, self._fields["result"], 1 + skipped)
             request_id = read_field(answer, self._fields["request_id"], 2 + skipped)
-            token = self._token(result, empty=MISSING)
+            token = self._token(result, empty=MISSING if result is None or result is MISSING else "")
             _spoil(result)
             return ResultView(spoken, MISSING, token, self._echo(request_id))
         if spoken == "NOT_FOUND":

@@ -4,14 +4,15 @@ Generated programs find what nobody thought of; these make sure that what somebo
 tried in every gate, and that each clause is exercised at all.
 
 They are written as text: steps between semicolons, `* n` for a step repeated, jobs by the number of
-the submit that made them. See `Directed` for the pseudo-operations.
+the submit that made them, `=word` for a request id, result or error that is to be just that (`=long` for
+a long one, `=` for an empty one). See `Directed` for the pseudo-operations.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from harness.contracts.records import Directed
+from harness.contracts.records import Directed, Given
 
 __all__ = ["DIRECTED", "steps_of"]
 
@@ -30,7 +31,12 @@ def steps_of(text: str) -> tuple[tuple[Any, ...], ...]:
 _PSEUDO = ("step_wall_clock", "fail_allocation")
 
 
+_LONG = "x" * 5_000
+
+
 def _value(word: str) -> Any:
+    if word.startswith("="):
+        return Given(_LONG if word == "=long" else word[1:])
     return int(word) if word.lstrip("-").isdigit() else word
 
 
@@ -185,6 +191,13 @@ DIRECTED = (
         "submit; take_result 0; transition_running 0; take_result 0; finish 0; take_result 0 * 3",
     ),
     _program("AJT-TAKE-RESULT", "submit * 2; fail 0; timeout 1; take_result 0; take_result 1"),
+    _program("AJT-TAKE-RESULT", "submit; finish 0 =; take_result 0 * 2; snapshot 0; queue_depth"),
+    _program("AJT-TAKE-RESULT", "submit =; finish 0; take_result 0; submit =; finish 1; take_result 1"),
+    _program("AJT-ATOMIC-PUBLISH", "submit * 2; fail 0 =long; timeout 1 =long; audit"),
+    _program(
+        "AJT-ID-UNIQUE",
+        "submit =same * 2; queue_depth; finish 0; audit; take_request 1; take_result 0; finish 1; audit",
+    ),
     _program("AJT-SNAPSHOT", "submit; snapshot 0; transition_running 0; snapshot 0; fail 0; audit"),
     _program(
         "AJT-WAIT-COND",
@@ -201,6 +214,8 @@ DIRECTED = (
         "submit; transition_running 0; wait 0 RUNNING 5; snapshot 0; finish 0; audit",
     ),
     _program("AJT-WAIT-BUDGET", "submit"),
+    _program("AJT-WAIT-BUDGET", "submit; wait 0 RUNNING -5; finish 0; wait 0 PENDING -5; wait 0 DONE -1"),
+    _program("AJT-WAIT-BUDGET", "submit; wait 0 PENDING -5"),
     _program(
         "AJT-RET-NONTERM",
         "submit * 2; transition_running 1; advance 6; submit; audit; advance 6; submit; audit",

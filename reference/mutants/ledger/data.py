@@ -160,6 +160,23 @@ class FailedIsReady(Ledger):
         return ResultView("READY", result=job.error, request_id=job.request_id)
 
 
+@breaks("AJT-TAKE-RESULT")
+class FalsyResultIsNone(Ledger):
+    """A result that is empty is taken for no result."""
+
+    def take_result(self, job_id: Any) -> ResultView:
+        view = super().take_result(job_id)
+        return view if view.result or view.status != "READY" else view._replace(result=None)
+
+
+@breaks("AJT-ATOMIC-PUBLISH")
+class ErrorIsCutOff(Ledger):
+    """Error texts are stored in a column of 255 characters."""
+
+    def fail(self, job_id: Any, error: str) -> bool:
+        return super().fail(job_id, error[:255])
+
+
 class _Copying(Ledger):
     """The reference with the copy that it hands out made in a method of its own."""
 

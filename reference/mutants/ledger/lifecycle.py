@@ -8,7 +8,7 @@ import time
 from itertools import count
 from typing import Any
 
-from harness.contracts.ledger.values import JobState, Snapshot
+from harness.contracts.ledger.values import JobState, Snapshot, Submission
 from reference.ledger import Clock, Ledger, SystemClock, _Job
 from reference.mutants.planting import breaks
 
@@ -221,6 +221,16 @@ class IdDrawnInTwoSteps(Ledger):
 class _WallClock(SystemClock):
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
+
+
+@breaks("AJT-ID-UNIQUE")
+class SameRequestSameJob(Ledger):
+    """A request id that comes again while its job is stored gets that job's id."""
+
+    def submit(self, request_id: str, payload: Any) -> Submission:
+        with self._table:
+            known = [job.id for job in self._jobs.values() if job.request_id == request_id]
+        return Submission(True, known[0]) if known else super().submit(request_id, payload)
 
 
 @breaks("AJT-TIMES")

@@ -256,6 +256,16 @@ class NoBudgetIsNoWait(Ledger):
         return super().wait(job_id, initial, timeout_ms) if timeout_ms > 0 else self.snapshot(job_id)
 
 
+@breaks("AJT-WAIT-BUDGET")
+class NegativeBudgetIsRefused(Ledger):
+    """A budget below zero raises, where it means that there is none."""
+
+    def wait(self, job_id: Any, initial: JobState | str, timeout_ms: int) -> Snapshot | None:
+        if timeout_ms < 0:
+            raise ValueError("a budget may not be negative")
+        return super().wait(job_id, initial, timeout_ms)
+
+
 @breaks("AJT-WAIT-EVICT")
 class EvictedJobWaitsOn(_Waiting):
     """A waiter that wakes after its job was evicted goes on waiting for it."""
