@@ -98,6 +98,7 @@ def _job(request: GateRequest, contract: Contract, stage: str, coverage: str) ->
     return StageJob(
         stage=stage,
         target=request.target,
+        folder=str(Path.cwd()),
         contract=contract.name,
         adapter=request.adapter.to_tables(),
         seed=request.seed,

@@ -23,13 +23,12 @@ LOOK = "look"
 class StageJob:
     """One stage on one target.
 
-    `examples` is the number of generated programs, `executions` that of controlled executions per
-    scenario, `seeds` the folder of kept schedules (empty for none), `pace` the factor on
-    every scenario's seconds, `scenarios` the names to run (all if empty), `counts` the strands per
-    role. `remember` is whether Hypothesis' database is used. `coverage` is a data file to measure the
-    implementation into, empty
-    for none. `adapter_file` and `budget` are as the user wrote them, for commands that reproduce a
-    finding.
+        `examples` is the number of generated programs, `executions` that of controlled executions per
+        scenario, `seeds` the folder of kept schedules (empty for none), `pace` the factor on
+        every scenario's seconds, `scenarios` the names to run (all if empty), `counts` the strands per
+        role. `remember` is whether Hypothesis' database is used. `coverage` is a data file to measure the
+        implementation into, empty for none. `folder` is from where relative paths are seen. `adapter_file`
+    and `budget` are as the user wrote them, for commands that reproduce a finding.
     """
 
     stage: str
@@ -50,6 +49,7 @@ class StageJob:
     budget: str = ""
     executions: int = 150
     seeds: str = ""
+    folder: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON value; `from_json` is its inverse."""

@@ -70,7 +70,7 @@ def _laboratory(
 ) -> ScenarioLaboratory:
     return ScenarioLaboratory(
         scenario,
-        Target.parse(job.target),
+        Target.parse(job.target, job.folder),
         contract,
         Adapter.from_tables(job.adapter),
         seed=job.seed,
@@ -97,7 +97,7 @@ class _Run:
         self._notes: list[str] = []
         self._skipped: list[str] = []
         self._unmet: list[str] = []
-        self._store = SeedStore(Path(job.seeds)) if job.seeds else None
+        self._store = SeedStore(Path(job.folder, job.seeds)) if job.seeds else None
         self.laboratory: ScenarioLaboratory | None = None
         try:
             self.laboratory = _laboratory(job, contract, scenarios[0])

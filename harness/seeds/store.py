@@ -45,7 +45,7 @@ class SeedStore:
         """Write a seed; the same seed always has the same file name. Raises UsageError."""
         text = seed.to_text()
         identity = seed.fields.get("target", "") + "".join(str(deviation) for deviation in seed.schedule)
-        digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
+        digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         path = self.folder / f"{_plain(name)}-{digest}{_SUFFIX}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

@@ -136,7 +136,7 @@ def _tallies(surroundings: Surroundings, progress: Progress) -> tuple[ClauseTall
 
 
 def _class_name(label: str) -> str:
-    digest = hashlib.sha256(label.encode()).hexdigest()[:12]
+    digest = hashlib.sha256(label.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return f"Machine_{digest}"
 
 

@@ -60,24 +60,28 @@ class Target:
     module: str
     attribute: str
     path: Path | None = None
+    folder: str = ""
 
     @classmethod
-    def parse(cls, text: str) -> Self:
-        """Read a target; raises UsageError if it has none of the known forms."""
+    def parse(cls, text: str, folder: str = "") -> Self:
+        """Read a target, seen from a folder or from here; raises UsageError if it has no known form.
+
+        The code under test may change the working directory, so whoever parses twice says from where.
+        """
         place, colon, attribute = text.rpartition(":")
         if not colon or not place or not attribute:
             raise UsageError(
                 f"target {text!r} has neither of the forms package.module:factory and path/to/file.py:factory"
             )
         if place.endswith(".py"):
-            path = Path(place).resolve()
+            path = Path(folder, place).resolve()
             if not path.is_file():
                 raise UsageError(f"target {text!r}: there is no file {place}")
-            return cls(text, f"harness_target_{path.stem}", attribute, path)
+            return cls(text, f"harness_target_{path.stem}", attribute, path, folder)
         if not all(part.isidentifier() for part in place.split(".")):
             hint = "; a file must end in .py" if "/" in place else ""
             raise UsageError(f"target {text!r}: {place!r} is not a module name{hint}")
-        return cls(text, place, attribute)
+        return cls(text, place, attribute, None, folder)
 
     @property
     def prefixes(self) -> tuple[str, ...]:
@@ -101,7 +105,7 @@ class Target:
 
     def prepare_path(self) -> None:
         """Make the target importable: the working directory, or the file's folder, comes first."""
-        folder = str(self.path.parent if self.path else Path.cwd())
+        folder = str(self.path.parent if self.path else self.folder or Path.cwd())
         if folder not in sys.path:
             sys.path.insert(0, folder)
 

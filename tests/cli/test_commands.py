@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from harness import gate as gates
+from harness.__main__ import main as command
 from harness.certify import mutants_of
 from harness.contracts import contract_named
 from harness.findings import HarnessError, StageReport, Verdict
@@ -227,3 +230,49 @@ def test_the_command_is_a_module_too(folder):
     )
     assert (2, "") == (ending.returncode, ending.stdout)
     assert ending.stderr.startswith("harness: target 'nowhere' has neither of the forms")
+
+
+WANDERING = """
+import os
+import tempfile
+
+from reference.ledger import Ledger
+
+
+class Wanderer(Ledger):
+    def __init__(self, **bounds):
+        super().__init__(**bounds)
+        os.chdir(tempfile.gettempdir())
+"""
+
+
+def test_a_target_may_change_the_working_directory(harness, folder):
+    """What was given relative to where the command was typed is still found, in every stage."""
+    (folder / "wanderer.py").write_text(WANDERING, encoding="utf-8")
+    words = ("--stage", "canary", "--stage", "sequential", "--stage", "interleavings", "--budget", "quick")
+    assert 0 == harness("gate", "wanderer.py:Wanderer", *words).code
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes there")
+def test_a_file_name_may_be_any_bytes(gate, folder):
+    """A folder whose name is no UTF-8 is a folder."""
+    odd = Path(os.fsdecode(b"caf\xe9"))
+    odd.mkdir()
+    (odd / "mine.py").write_text("from reference.ledger import Ledger\n", encoding="utf-8")
+    ending = gate(f"{odd}/mine.py:Ledger")
+    assert (0, "") == (ending.code, ending.err)
+
+
+def test_loading_may_be_interrupted(monkeypatch, capsys):
+    """Control-C before there is anything to interrupt gives one line."""
+
+    def interrupted(name, *rest, **more):
+        if name == "harness.cli":
+            raise KeyboardInterrupt
+        return real(name, *rest, **more)
+
+    real = builtins.__import__
+    monkeypatch.setattr(builtins, "__import__", interrupted)
+    with pytest.raises(SystemExit) as ending:
+        command()
+    assert (130, "\nharness: interrupted\n") == (ending.value.code, capsys.readouterr().err)
