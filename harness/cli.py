@@ -147,6 +147,12 @@ def cli() -> None:
     metavar="FOLDER",
     help="Where failing schedules are kept and replayed from; '' for nowhere.",
 )
+@click.option(
+    "--instrument",
+    multiple=True,
+    metavar="PACKAGE",
+    help="An installed package that is under test too; repeatable.",
+)
 @click.option("--verbose", "-v", is_flag=True, help="List the clauses that are OK as well.")
 def gate(
     target: str,
@@ -164,6 +170,7 @@ def gate(
     json_file: str | None,
     junit_file: str | None,
     seeds: str,
+    instrument: tuple[str, ...],
     verbose: bool,
 ) -> None:
     """Hold TARGET against a contract: package.module:factory or path/to/file.py:factory."""
@@ -185,6 +192,7 @@ def gate(
         adapter_file=adapter_file or "",
         budget_text=budget,
         seeds=seeds,
+        instrument=instrument,
     )
     for path in (json_file, junit_file):
         _check_writable(path)

@@ -99,6 +99,7 @@ def _job(request: GateRequest, contract: Contract, stage: str, coverage: str) ->
         stage=stage,
         target=request.target,
         folder=str(Path.cwd()),
+        instrument=request.instrument,
         contract=contract.name,
         adapter=request.adapter.to_tables(),
         seed=request.seed,

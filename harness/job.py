@@ -23,12 +23,13 @@ LOOK = "look"
 class StageJob:
     """One stage on one target.
 
-        `examples` is the number of generated programs, `executions` that of controlled executions per
-        scenario, `seeds` the folder of kept schedules (empty for none), `pace` the factor on
-        every scenario's seconds, `scenarios` the names to run (all if empty), `counts` the strands per
-        role. `remember` is whether Hypothesis' database is used. `coverage` is a data file to measure the
-        implementation into, empty for none. `folder` is from where relative paths are seen. `adapter_file`
-    and `budget` are as the user wrote them, for commands that reproduce a finding.
+    `examples` is the number of generated programs, `executions` that of controlled executions per
+    scenario, `seeds` the folder of kept schedules (empty for none), `pace` the factor on
+    every scenario's seconds, `scenarios` the names to run (all if empty), `counts` the strands per
+    role. `remember` is whether Hypothesis' database is used. `coverage` is a data file to measure the
+    implementation into, empty for none. `folder` is from where relative paths are seen, `instrument`
+    the packages that are under test beside the target's own. `adapter_file` and `budget` are as the user
+    wrote them, for commands that reproduce a finding.
     """
 
     stage: str
@@ -50,6 +51,7 @@ class StageJob:
     executions: int = 150
     seeds: str = ""
     folder: str = ""
+    instrument: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON value; `from_json` is its inverse."""
@@ -59,12 +61,14 @@ class StageJob:
     def from_json(cls, value: dict[str, Any]) -> Self:
         """Rebuild a job from `to_json`."""
         counts = tuple((name, count) for name, count in value["counts"])
-        return cls(**{**value, "scenarios": tuple(value["scenarios"]), "counts": counts})
+        several = {name: tuple(value[name]) for name in ("scenarios", "instrument")}
+        return cls(**{**value, **several, "counts": counts})
 
     @property
     def reproduce(self) -> str:
         """The command that runs this stage again, alone."""
         options = {"--adapter": self.adapter_file, "--budget": self.budget, "--seed": str(self.seed or "")}
         words = ["harness", "gate", self.target, "--contract", self.contract, "--stage", self.stage]
+        words += [word for package in self.instrument for word in ("--instrument", package)]
         words += [word for name, value in options.items() if value for word in (name, value)]
         return shlex.join(words)

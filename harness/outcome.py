@@ -114,6 +114,7 @@ class GateRequest:
     adapter_file: str = ""
     budget_text: str = ""
     seeds: str = ""
+    instrument: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

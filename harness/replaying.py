@@ -92,7 +92,8 @@ def _laboratory(path: Path, seed: Seed) -> Laboratory:
         raise UsageError(f"{path}: {error}") from None
     adapter = Adapter.load(Path(fields["adapter"])) if fields.get("adapter") else Adapter()
     number = int(fields.get("seed", "0") or 0)
-    return ScenarioLaboratory(scenario, Target.parse(fields["target"]), contract, adapter, seed=number)
+    target = Target.parse(fields["target"], instrument=fields.get("instrument", "").split())
+    return ScenarioLaboratory(scenario, target, contract, adapter, seed=number)
 
 
 def _debugged(error: BaseException) -> None:

@@ -74,7 +74,7 @@ def _canary(job: StageJob, surroundings: Surroundings, progress: Progress) -> St
 
 def _in_its_time(job: StageJob, run: Callable[[Surroundings], StageReport]) -> StageReport:
     """Run in virtual time, or in real time if the implementation turns out to need it."""
-    target, contract = Target.parse(job.target, job.folder), contract_named(job.contract)
+    target, contract = Target.parse(job.target, job.folder, job.instrument), contract_named(job.contract)
     adapter = Adapter.from_tables(job.adapter, job.adapter_file)
     try:
         surroundings = Surroundings.of(target, contract, adapter)
@@ -138,7 +138,7 @@ def _run_stress(job: StageJob, progress: Progress, judging: Judging) -> StageRep
 
 def _binding(job: StageJob, contract: Contract) -> Binding:
     """The target in the ordinary world, where threads are real."""
-    factory = Target.parse(job.target, job.folder).factory(OrdinaryImporter())
+    factory = Target.parse(job.target, job.folder, job.instrument).factory(OrdinaryImporter())
     adapter = Adapter.from_tables(job.adapter, job.adapter_file)
     binding = Binding(contract, factory, adapter, SlowRecord)
     binding.examine()
@@ -147,7 +147,7 @@ def _binding(job: StageJob, contract: Contract) -> Binding:
 
 def _places(job: StageJob) -> list[Path]:
     """Where the code under test lies: the target's file, or its top-level package."""
-    return Target.parse(job.target, job.folder).places()
+    return Target.parse(job.target, job.folder, job.instrument).places()
 
 
 RUNNERS: dict[str, Callable[[StageJob, Progress, Judging], StageReport]] = {

@@ -88,12 +88,19 @@ class Laboratory:
                 self.runtime, self._prefixes, self._roots, mutable=mutable, accesses=self._accesses
             )
             self._import()
-            if not self.world.compiler.outdated:
+            elsewhere = self._made_of() - set(self._prefixes) - set(self.world.modules)
+            if elsewhere:
+                self._prefixes += tuple(sorted(elsewhere))
+            elif not self.world.compiler.outdated:
                 return
             mutable = self.world.compiler.seen
 
     def _import(self) -> None:
         raise NotImplementedError
+
+    def _made_of(self) -> set[str]:
+        """Packages that turned out to be under test: what is run derives from classes of theirs."""
+        return set()
 
     def _main(self) -> None:
         raise NotImplementedError

@@ -70,7 +70,7 @@ def _laboratory(
 ) -> ScenarioLaboratory:
     return ScenarioLaboratory(
         scenario,
-        Target.parse(job.target, job.folder),
+        Target.parse(job.target, job.folder, job.instrument),
         contract,
         Adapter.from_tables(job.adapter),
         seed=job.seed,
@@ -223,6 +223,7 @@ class _Run:
             "contract": self._contract.name,
             "adapter": self._job.adapter_file,
             "scenario": scenario.name,
+            "instrument": " ".join(self._job.instrument),
             "counts": " ".join(f"{name}={count}" for name, count in self._job.counts),
             "seed": str(self._job.seed),
             "finding": found.failure.error_type or found.failure.kind.value,

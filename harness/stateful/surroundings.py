@@ -7,7 +7,6 @@ the clauses that need virtual time are skipped, visibly.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
@@ -17,7 +16,7 @@ from harness.contracts.records import Contract
 from harness.control.virtual import Allocations, NeedsThreads, VirtualTime
 from harness.control.watchdog import Guard
 from harness.control.world import solo_world
-from harness.targets.locate import OrdinaryImporter, Target
+from harness.targets.locate import OrdinaryImporter, Target, packages_of
 from harness.targets.subject import Binding, Subject
 
 __all__ = ["Surroundings"]
@@ -47,7 +46,7 @@ class Surroundings:
         world, clock, allocations = solo_world(target.prefixes, target.roots)
         try:
             factory = target.factory(world)
-            elsewhere = _packages(factory) - set(target.prefixes) - set(world.modules)
+            elsewhere = packages_of(factory) - set(target.prefixes) - set(world.modules)
             if elsewhere:  # what the factory is made of, or derives from, must live in the same world
                 world, clock, allocations = solo_world([*target.prefixes, *elsewhere], target.roots)
                 factory = target.factory(world)
@@ -123,10 +122,3 @@ class Surroundings:
         failed, self._allocations.failed = self._allocations.failed, False
         self._allocations.fail_at = 0
         return failed
-
-
-def _packages(factory: Callable[..., Any]) -> set[str]:
-    """Top-level packages, outside of Python's own, that a factory and its bases come from."""
-    modules = {getattr(kind, "__module__", "") or "" for kind in (factory, *getattr(factory, "__mro__", ()))}
-    tops = {module.partition(".")[0] for module in modules}
-    return tops - set(sys.stdlib_module_names) - set(sys.builtin_module_names) - {"", "harness"}

@@ -11,7 +11,7 @@ import importlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +19,7 @@ from typing import Any, Protocol, Self
 
 from harness.findings import HarnessError, UsageError
 
-__all__ = ["Importer", "OrdinaryImporter", "Target"]
+__all__ = ["Importer", "OrdinaryImporter", "Target", "packages_of"]
 
 __tracebackhide__ = True  # what is wrong with a target is said in one sentence
 
@@ -61,13 +61,16 @@ class Target:
     attribute: str
     path: Path | None = None
     folder: str = ""
+    instrument: tuple[str, ...] = ()
 
     @classmethod
-    def parse(cls, text: str, folder: str = "") -> Self:
+    def parse(cls, text: str, folder: str = "", instrument: Sequence[str] = ()) -> Self:
         """Read a target, seen from a folder or from here; raises UsageError if it has no known form.
 
         The code under test may change the working directory, so whoever parses twice says from where.
+        `instrument` names packages that are under test too, wherever they are installed.
         """
+        packages = tuple(instrument)
         place, colon, attribute = text.rpartition(":")
         if not colon or not place or not attribute:
             raise UsageError(
@@ -77,16 +80,16 @@ class Target:
             path = Path(folder, place).resolve()
             if not path.is_file():
                 raise UsageError(f"target {text!r}: there is no file {place}")
-            return cls(text, f"harness_target_{path.stem}", attribute, path, folder)
+            return cls(text, f"harness_target_{path.stem}", attribute, path, folder, packages)
         if not all(part.isidentifier() for part in place.split(".")):
             hint = "; a file must end in .py" if "/" in place else ""
             raise UsageError(f"target {text!r}: {place!r} is not a module name{hint}")
-        return cls(text, place, attribute, None, folder)
+        return cls(text, place, attribute, None, folder, packages)
 
     @property
     def prefixes(self) -> tuple[str, ...]:
         """Top-level names of the code under test."""
-        return () if self.path else (self.module.partition(".")[0],)
+        return self.instrument if self.path else (self.module.partition(".")[0], *self.instrument)
 
     @property
     def roots(self) -> tuple[Path, ...]:
@@ -158,6 +161,13 @@ def innermost_line(error: BaseException) -> str:
         return "no line of yours"
     last = theirs[-1]
     return f"{last.filename}:{last.lineno} in {last.name}"
+
+
+def packages_of(factory: Callable[..., Any]) -> set[str]:
+    """Top-level packages, outside of Python's own, that a factory and its bases come from."""
+    modules = {getattr(kind, "__module__", "") or "" for kind in (factory, *getattr(factory, "__mro__", ()))}
+    tops = {module.partition(".")[0] for module in modules}
+    return tops - set(sys.stdlib_module_names) - set(sys.builtin_module_names) - {"", "harness"}
 
 
 def told(error: BaseException) -> str:
