@@ -43,7 +43,8 @@ def dependent(one: Operation, other: Operation) -> bool:
 def may_be_co_enabled(one: Operation, other: Operation) -> bool:
     """Whether both could be possible in one state: a held lock is not acquired, a free one not released.
 
+    Of two waits that may end, the clock ends the one with the earlier deadline.
     An acquisition that may time out is possible in front of a held lock: it may come there, and give up.
     """
     kinds = {one[0], other[0]}
-    return kinds not in ({"acquire", "release"}, {"acquire", "finish"})
+    return kinds not in ({"acquire", "release"}, {"acquire", "finish"}, {"fire"})

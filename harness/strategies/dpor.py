@@ -10,6 +10,9 @@ something dependent happens.
 
 Objects differ from one execution to the next, so operations are kept with the number that their owner
 got when it was first announced: the same decisions give the same numbers.
+
+The clock is not one task whose steps follow each other: which wait it ends next is decided by those that
+wait. So the end of each wait is a process of its own, whose past is that of the wait.
 """
 
 from __future__ import annotations
@@ -32,9 +35,10 @@ class _Node:
     """A state on the present path, and the operation chosen in it.
 
     `todo` are tasks to come back for, `done` those tried already, `sleep` those that need no trying.
+    `clock` is the task number of the clock and `waiter` whose wait it would end here, if it may.
     """
 
-    __slots__ = ("chosen", "done", "enabled", "operation", "sleep", "todo", "waiter")
+    __slots__ = ("chosen", "clock", "done", "enabled", "operation", "sleep", "todo", "waiter")
 
     def __init__(self, enabled: dict[int, Operation], sleep: dict[int, Operation], chosen: int) -> None:
         self.enabled = enabled
@@ -43,7 +47,19 @@ class _Node:
         self.operation = enabled[chosen]
         self.todo: set[int] = set()
         self.done: dict[int, Operation] = {}
+        self.clock: int | None = None
         self.waiter: int | None = None
+
+    @property
+    def process(self) -> int:
+        """The task that moved on from here, or the end of a wait of one."""
+        return self.chosen if self.waiter is None or self.chosen != self.clock else ~self.waiter
+
+    def task_of(self, process: int) -> int | None:
+        """Whom to choose here so that this process moves on; None if it cannot."""
+        if process >= 0:
+            return process if process in self.enabled else None
+        return self.clock if self.waiter == ~process else None
 
 
 class DPOR:
@@ -98,7 +114,6 @@ class DPOR:
         if pending[node.chosen] != node.operation:
             raise diverged(moment, node.chosen, self._depth)
         self._last_pending = self._all_pending(moment)
-        node.waiter = moment.next_to_fire().id if node.operation[0] == "fire" else None
         return next(task for task in moment.runnable if task.id == node.chosen)
 
     def draw(self, bound: int) -> int:
@@ -124,7 +139,11 @@ class DPOR:
         first = current.id if current is not None and current.id in awake else awake[0]
         if current is not None and current.id == first and current.pending[0] == "yield" and len(awake) > 1:
             first = next(task for task in awake if task != first)
-        return _Node(pending, sleep, first)
+        node = _Node(pending, sleep, first)
+        if moment.clock.id in pending:
+            node.clock = moment.clock.id
+            node.waiter = moment.next_to_fire().id
+        return node
 
     def _numbered(self, task: Task, moment: Moment) -> Operation:
         """The task's pending operation, its owner as a number."""
@@ -150,10 +169,8 @@ class DPOR:
         by_owner: dict[Any, list[int]] = {}
         path = self._path[: self._depth]
         for place, node in enumerate(path):
-            task, operation = node.chosen, node.operation
-            clock = self._clock_of(task, clocks)
-            if node.waiter is not None:  # the wait that ends is what made this possible
-                _join(clock, self._clock_of(node.waiter, clocks))
+            task, operation = node.process, node.operation
+            clock = self._clock_of(task, clocks) if task >= 0 else dict(self._clock_of(~task, clocks))
             self._disabled_without_a_run(node)
             self._race(path, stamps, by_owner, task, operation, clock)
             clock[task] = place
@@ -190,14 +207,14 @@ class DPOR:
         places = [
             place
             for place in places
-            if path[place].chosen != task and dependent(path[place].operation, operation)
+            if path[place].process != task and dependent(path[place].operation, operation)
         ]
         after = dict(clock)
         for place in places:
             _join(after, stamps[place])
         for place in reversed(places):
             before = path[place]
-            ordered = clock.get(before.chosen, -1) >= place
+            ordered = clock.get(before.process, -1) >= place
             if not ordered and may_be_co_enabled(before.operation, operation):
                 self._come_back(path, stamps, place, task, after)
         clock.update(after)
@@ -213,23 +230,24 @@ class DPOR:
         """
         node = path[place]
         steps = [
-            later for later in range(place + 1, len(stamps)) if stamps[later].get(node.chosen, -1) < place
+            later for later in range(place + 1, len(stamps)) if stamps[later].get(node.process, -1) < place
         ]
         initials: set[int] = set()
         seen: set[int] = set()
         for number, later in enumerate(steps):
-            first = path[later].chosen
+            first = path[later].process
             if first not in seen:
                 seen.add(first)
-                if not any(stamps[later].get(path[k].chosen, -1) >= k for k in steps[:number]):
+                if not any(stamps[later].get(path[k].process, -1) >= k for k in steps[:number]):
                     initials.add(first)
-        if task not in seen and not any(after.get(path[k].chosen, -1) >= k for k in steps):
+        if task not in seen and not any(after.get(path[k].process, -1) >= k for k in steps):
             initials.add(task)
-        if initials & (node.todo | node.done.keys()):
+        possible = sorted(able for process in initials if (able := node.task_of(process)) is not None)
+        if not node.todo.isdisjoint(possible) or not node.done.keys().isdisjoint(possible):
             return
-        possible = sorted(initials & node.enabled.keys())
-        if task in possible:
-            node.todo.add(task)
+        racing = node.task_of(task)
+        if racing in possible:
+            node.todo.add(racing)
         elif possible:
             node.todo.add(possible[0])
         else:

@@ -91,6 +91,10 @@ LITMUS = {
         ((("wait", X, 0),), (("notify", X, 0),)),
         {outcome(("woken",), (), x=1), outcome((), (), x=1)},
     ),
+    "the later deadline passes before the earlier one is set": (
+        ((("look at clock", 0, 0), ("sleep", 0, 1)), (("sleep", 0, 2),)),
+        {outcome((1000,), ()), outcome((1002,), ())},
+    ),
     "a get that gives up": (
         ((("get", 0, 0),), (("put", 0, 7),)),
         {outcome((7,), ()), outcome(("empty",), ())},
