@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import linecache
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -110,6 +111,15 @@ class Watchdog(Guard):
             self._runtime.interrupt(HarnessError(_told(self._runtime, frame, blocked)))
 
 
+def _ordinary_package(frame: FrameType | None) -> str:
+    """The top-level package that a frame's code belongs to, if everybody shares it; else ''."""
+    name = frame.f_globals.get("__name__", "") if frame is not None else ""
+    module = sys.modules.get(name)
+    shared = frame is not None and module is not None and vars(module) is frame.f_globals
+    top = str(name).partition(".")[0]
+    return top if shared and top != "__main__" else ""
+
+
 def _told(runtime: Runtime, frame: FrameType | None, blocked: bool) -> str:
     user = innermost(frame)
     where = "an unknown place"
@@ -118,10 +128,17 @@ def _told(runtime: Runtime, frame: FrameType | None, blocked: bool) -> str:
         where = f"{shown(user.f_code, user.f_lineno)}: {line}"
     task = runtime.running.name
     if blocked:
+        package = _ordinary_package(user)
+        hint = (
+            f"; {package} is not imported privately: if it is under test, name it with instrument "
+            f"(--instrument {package})"
+            if package
+            else "; if that object is made by a module of yours that is not imported privately, name its "
+            "package with instrument (--instrument)"
+        )
         return (
             f"task {task} is blocked outside of the controlled world, at {where}. It waits for a real lock, "
-            "queue, socket or process; if that object is made by a module of yours that is not imported "
-            "privately, name its package with instrument (--instrument)"
+            f"queue, socket or process{hint}"
         )
     return (
         f"task {task} computes for {_BUSY_LOOKS * _LOOK_S:.0f} s without reaching a scheduling point, "

@@ -72,12 +72,13 @@ class Laboratory:
             for thread in threading.enumerate()
             if thread is not threading.main_thread() and thread.name != "harness watchdog"
         ]
-        told = ", ".join(dict.fromkeys(names)) or "unnamed"
+        told = ", ".join(names[:3]) or "unnamed"
+        if len(names) > 3:
+            told += f" and {len(names) - 3} more"
         raise HarnessError(
             f"the code under test started a real thread ({told}), which is not "
             "under control: the module that starts it is not imported privately; name its package with "
-            "instrument "
-            "(--instrument)"
+            "instrument (--instrument)"
         )
 
     def _set_up(self, mutable: Mutable) -> None:

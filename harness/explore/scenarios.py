@@ -182,7 +182,7 @@ class ScenarioLaboratory(Laboratory):
         return bool(tasks) and not any(task.finished for task in tasks)
 
     def _made_of(self) -> set[str]:
-        return packages_of(self._factory)
+        return packages_of(self._factory) | packages_of(self.binding.kind)
 
     def _import(self) -> None:
         self._target.prepare_path()

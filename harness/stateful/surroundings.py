@@ -43,16 +43,18 @@ class Surroundings:
     def of(cls, target: Target, contract: Contract, adapter: Adapter) -> Surroundings:
         """Import the target, privately if it allows that, and examine it; raises UsageError."""
         target.prepare_path()
-        world, clock, allocations = solo_world(target.prefixes, target.roots)
+        prefixes = set(target.prefixes)
         try:
-            factory = target.factory(world)
-            elsewhere = packages_of(factory) - set(target.prefixes) - set(world.modules)
-            if elsewhere:  # what the factory is made of, or derives from, must live in the same world
-                world, clock, allocations = solo_world([*target.prefixes, *elsewhere], target.roots)
-                factory = target.factory(world)
-            binding = Binding(contract, factory, adapter)
-            binding.examine()
-            return cls(binding, clock, allocations)
+            while True:
+                world, clock, allocations = solo_world(sorted(prefixes), target.roots)
+                binding = Binding(contract, target.factory(world), adapter)
+                elsewhere = packages_of(binding.kind) - prefixes - set(world.modules)
+                if not elsewhere:
+                    binding.examine()
+                    elsewhere = packages_of(binding.kind) - prefixes - set(world.modules)
+                if not elsewhere:
+                    return cls(binding, clock, allocations)
+                prefixes |= elsewhere  # what is made, or derived from, must live in the same world
         except NeedsThreads as error:
             return cls.in_real_time(target, contract, adapter, str(error))
 

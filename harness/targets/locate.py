@@ -163,9 +163,9 @@ def innermost_line(error: BaseException) -> str:
     return f"{last.filename}:{last.lineno} in {last.name}"
 
 
-def packages_of(factory: Callable[..., Any]) -> set[str]:
-    """Top-level packages, outside of Python's own, that a factory and its bases come from."""
-    modules = {getattr(kind, "__module__", "") or "" for kind in (factory, *getattr(factory, "__mro__", ()))}
+def packages_of(made: Callable[..., Any]) -> set[str]:
+    """Top-level packages, outside of Python's own, that a factory or a class and its bases come from."""
+    modules = {getattr(kind, "__module__", "") or "" for kind in (made, *getattr(made, "__mro__", ()))}
     tops = {module.partition(".")[0] for module in modules}
     return tops - set(sys.stdlib_module_names) - set(sys.builtin_module_names) - {"", "harness"}
 

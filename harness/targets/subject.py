@@ -55,7 +55,8 @@ class Binding:
     """Binds a factory to a contract through an adapter.
 
     `missing` maps the capabilities that the target lacks to why (operations, configuration names,
-    fields); `refused` the configuration values that it does not accept. `examine` fills both.
+    fields); `refused` the configuration values that it does not accept. `examine` fills both. `kind` is the
+    class of what the factory makes, the factory itself before it has made anything.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Binding:
         self.codec: Codec = contract.codec(adapter, record)
         self.missing: dict[str, str] = {}
         self.refused: dict[tuple[str, int], str] = {}
+        self.kind: Any = factory
         self._factory = factory
         self._keywords = keywords(factory)
         self._examined = False
@@ -105,6 +107,7 @@ class Binding:
         wanted = self._wanted(configuration)
         now = {name: value for name, value in wanted.items() if name in self._keywords}
         instance = self._factory(**now)
+        self.kind = type(instance)
         configure = self._configure(instance)
         later = {name: value for name, value in wanted.items() if name in keywords(configure)}
         if configure is not None and set(later) - set(now):

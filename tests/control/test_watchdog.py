@@ -180,6 +180,7 @@ def test_a_real_lock_of_another_task_is_told(told_by):
     text = told_by(LIBRARY, USER)
     assert text.startswith("told: task main/")
     assert "is blocked outside of the controlled world, at library.py:8 in hold: with LOCK:" in text
+    assert "(--instrument library)" in text
 
 
 def real_threads():

@@ -107,6 +107,49 @@ def test_a_corrupt_seed_is_noted_and_stops_nothing(tmp_path, small):
     assert [note for note in report.notes if note.startswith("seed ignored: ") and "bad.seed" in note]
 
 
+HELD_ELSEWHERE = """
+import threading
+
+
+class Held:
+    def __init__(self, table):
+        self._table, self._lock = table, threading.Lock()
+
+    def __getattr__(self, name):
+        def call(*values, **named):
+            with self._lock:
+                return getattr(self._table, name)(*values, **named)
+
+        return call
+
+    def wait(self, *values, **named):
+        return self._table.wait(*values, **named)
+"""
+MADE_ELSEWHERE = """
+from held_elsewhere import Held
+from reference.ledger import Ledger
+
+
+def make(**bounds):
+    return Held(Ledger(**bounds))
+"""
+
+
+def test_what_a_factory_makes_is_explored_though_its_package_lies_elsewhere(tmp_path, monkeypatch, small):
+    """A function in a file makes an object of an installed package: that package is under control, too."""
+    for folder, name, text in (
+        ("site-packages", "held_elsewhere.py", HELD_ELSEWHERE),
+        ("mine", "made.py", MADE_ELSEWHERE),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path / "site-packages")
+    monkeypatch.chdir(tmp_path / "mine")
+    report = run(replace(JOB, target="made.py:make"), small)
+    assert (Verdict.OK, ()) == (report.verdict, report.notes)
+    assert report.executions > 1
+
+
 def test_a_target_that_starts_real_threads_is_skipped_visibly(tmp_path, monkeypatch, small):
     """What is not under control is never green: the stage is SKIPPED, and says why."""
     monkeypatch.chdir(tmp_path)
