@@ -31,6 +31,7 @@ from harness.control.virtual import Allocations, VirtualTime, solo_thread_module
 
 __all__ = ["Compiler", "World", "solo_world"]
 
+_SITE = frozenset({"site-packages", "dist-packages"})
 _STANDARD = frozenset({"threading", "_threading_local", "queue", "sched", "concurrent"})
 _ABSENT = frozenset({"_queue"})  # its absence makes `queue` use the Python SimpleQueue
 
@@ -209,9 +210,10 @@ class World:
 
     def _is_own_place(self, path: Path) -> bool:
         place = path.resolve()
-        if any(place.is_relative_to(root) for root in self._roots):
-            return True
-        if {"site-packages", "dist-packages"} & set(place.parts):
+        for root in self._roots:
+            if place.is_relative_to(root):  # where a virtual environment may lie, too
+                return not _SITE & set(place.relative_to(root).parts)
+        if _SITE & set(place.parts):
             return False
         return not any(place.is_relative_to(folder) for folder in _INSTALLED)
 

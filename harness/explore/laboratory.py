@@ -18,7 +18,7 @@ from harness.control.stored_names import NOTHING, Mutable
 from harness.explore.group import Group
 from harness.explore.privately import private_function, private_program
 from harness.explore.program import Program
-from harness.findings import HarnessError
+from harness.findings import HarnessError, UsageError
 
 __all__ = ["Laboratory", "ProgramLaboratory"]
 
@@ -46,6 +46,8 @@ class Laboratory:
         self._prefixes = tuple(instrument)
         self._roots = tuple(roots)
         self._accesses = accesses
+        self._elsewhere: set[str] = set()
+        self._left_out: set[str] = set()
         self._set_up(NOTHING)
 
     def run(self, strategy: Any, tracer: Tracer | None = None) -> Ended:
@@ -86,12 +88,23 @@ class Laboratory:
         while True:
             self.runtime = Runtime(self._steps)
             self.world = ControlledWorld(
-                self.runtime, self._prefixes, self._roots, mutable=mutable, accesses=self._accesses
+                self.runtime,
+                (*self._prefixes, *sorted(self._elsewhere)),
+                self._roots,
+                mutable=mutable,
+                accesses=self._accesses,
             )
-            self._import()
-            elsewhere = self._made_of() - set(self._prefixes) - set(self.world.modules)
-            if elsewhere:
-                self._prefixes += tuple(sorted(elsewhere))
+            try:
+                self._import()
+            except UsageError:
+                if not self._elsewhere:
+                    raise
+                self._left_out |= self._elsewhere  # not everything can be imported twice
+                self._elsewhere = set()
+                continue
+            known = self._elsewhere | self._left_out | {*self._prefixes, *self.world.modules}
+            if more := self._made_of() - known:
+                self._elsewhere |= more
             elif not self.world.compiler.outdated:
                 return
             mutable = self.world.compiler.seen

@@ -24,7 +24,7 @@ from harness.history import Recorded, Recorder
 from harness.scenario import Round, Scenario
 from harness.strategies.undisturbed import Undisturbed
 from harness.stress.judge import StressJudge
-from harness.targets.locate import Target, packages_of
+from harness.targets.locate import Target
 from harness.targets.subject import Binding, NotMade, Subject
 
 __all__ = ["ClauseBroken", "ScenarioLaboratory"]
@@ -182,13 +182,12 @@ class ScenarioLaboratory(Laboratory):
         return bool(tasks) and not any(task.finished for task in tasks)
 
     def _made_of(self) -> set[str]:
-        return packages_of(self._factory) | packages_of(self.binding.kind)
+        return self.binding.packages
 
     def _import(self) -> None:
         self._target.prepare_path()
         self._sleep: Callable[[float], None] = self.world.modules["time"].sleep
-        self._factory = factory = self._target.factory(self.world)
-        self.binding = Binding(self._contract, factory, self._adapter)
+        self.binding = Binding(self._contract, self._target.factory(self.world), self._adapter)
         failed: list[BaseException] = []
 
         def examine() -> None:

@@ -16,7 +16,8 @@ from harness.contracts.records import Contract
 from harness.control.virtual import Allocations, NeedsThreads, VirtualTime
 from harness.control.watchdog import Guard
 from harness.control.world import solo_world
-from harness.targets.locate import OrdinaryImporter, Target, packages_of
+from harness.findings import UsageError
+from harness.targets.locate import OrdinaryImporter, Target
 from harness.targets.subject import Binding, Subject
 
 __all__ = ["Surroundings"]
@@ -43,18 +44,26 @@ class Surroundings:
     def of(cls, target: Target, contract: Contract, adapter: Adapter) -> Surroundings:
         """Import the target, privately if it allows that, and examine it; raises UsageError."""
         target.prepare_path()
-        prefixes = set(target.prefixes)
+        elsewhere: set[str] = set()
+        left_out: set[str] = set()
         try:
             while True:
-                world, clock, allocations = solo_world(sorted(prefixes), target.roots)
-                binding = Binding(contract, target.factory(world), adapter)
-                elsewhere = packages_of(binding.kind) - prefixes - set(world.modules)
-                if not elsewhere:
-                    binding.examine()
-                    elsewhere = packages_of(binding.kind) - prefixes - set(world.modules)
-                if not elsewhere:
+                world, clock, allocations = solo_world([*target.prefixes, *sorted(elsewhere)], target.roots)
+                try:
+                    binding = Binding(contract, target.factory(world), adapter)
+                    known = elsewhere | left_out | {*target.prefixes, *world.modules}
+                    if not (more := binding.packages - known):
+                        binding.examine()
+                        more = binding.packages - known
+                except UsageError:
+                    if not elsewhere:
+                        raise
+                    left_out |= elsewhere  # not everything can be imported twice
+                    elsewhere = set()
+                    continue
+                if not more:
                     return cls(binding, clock, allocations)
-                prefixes |= elsewhere  # what is made, or derived from, must live in the same world
+                elsewhere |= more  # what it is made of, or derives from, must live in the same world
         except NeedsThreads as error:
             return cls.in_real_time(target, contract, adapter, str(error))
 

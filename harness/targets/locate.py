@@ -19,7 +19,7 @@ from typing import Any, Protocol, Self
 
 from harness.findings import HarnessError, UsageError
 
-__all__ = ["Importer", "OrdinaryImporter", "Target", "packages_of"]
+__all__ = ["Importer", "OrdinaryImporter", "Target"]
 
 __tracebackhide__ = True  # what is wrong with a target is said in one sentence
 
@@ -161,13 +161,6 @@ def innermost_line(error: BaseException) -> str:
         return "no line of yours"
     last = theirs[-1]
     return f"{last.filename}:{last.lineno} in {last.name}"
-
-
-def packages_of(made: Callable[..., Any]) -> set[str]:
-    """Top-level packages, outside of Python's own, that a factory or a class and its bases come from."""
-    modules = {getattr(kind, "__module__", "") or "" for kind in (made, *getattr(made, "__mro__", ()))}
-    tops = {module.partition(".")[0] for module in modules}
-    return tops - set(sys.stdlib_module_names) - set(sys.builtin_module_names) - {"", "harness"}
 
 
 def told(error: BaseException) -> str:

@@ -18,6 +18,7 @@ from harness.control.virtual import NeedsThreads, WouldBlock
 from harness.findings import Kind, UsageError
 from harness.targets.agreement import check_fields, check_ours, mapped_in_vain, near, no_such_bound
 from harness.targets.locate import innermost_line, told
+from harness.targets.made_of import packages_in, packages_of
 from harness.targets.signature import Passing, keywords, passing
 
 __all__ = ["Binding", "NotMade", "Subject"]
@@ -55,8 +56,8 @@ class Binding:
     """Binds a factory to a contract through an adapter.
 
     `missing` maps the capabilities that the target lacks to why (operations, configuration names,
-    fields); `refused` the configuration values that it does not accept. `examine` fills both. `kind` is the
-    class of what the factory makes, the factory itself before it has made anything.
+    fields); `refused` the configuration values that it does not accept. `examine` fills both. `packages`
+    are those that the factory and what it makes come from.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Binding:
         self.codec: Codec = contract.codec(adapter, record)
         self.missing: dict[str, str] = {}
         self.refused: dict[tuple[str, int], str] = {}
-        self.kind: Any = factory
+        self.packages = packages_of(factory)
         self._factory = factory
         self._keywords = keywords(factory)
         self._examined = False
@@ -107,7 +108,8 @@ class Binding:
         wanted = self._wanted(configuration)
         now = {name: value for name, value in wanted.items() if name in self._keywords}
         instance = self._factory(**now)
-        self.kind = type(instance)
+        if not self._examined:
+            self.packages |= packages_in(instance)
         configure = self._configure(instance)
         later = {name: value for name, value in wanted.items() if name in keywords(configure)}
         if configure is not None and set(later) - set(now):

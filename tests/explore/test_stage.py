@@ -125,6 +125,27 @@ class Held:
     def wait(self, *values, **named):
         return self._table.wait(*values, **named)
 """
+ONCE_ONLY = """
+import sys
+
+if hasattr(sys, "once_only"):
+    raise ImportError("cannot load module more than once per process")
+sys.once_only = True
+
+
+class Payload:
+    pass
+"""
+HOLDS_ONCE_ONLY = """
+from once_only import Payload
+from reference.ledger import Ledger
+
+
+class Table(Ledger):
+    def __init__(self, **bounds):
+        super().__init__(**bounds)
+        self.payload = Payload()
+"""
 MADE_ELSEWHERE = """
 from held_elsewhere import Held
 from reference.ledger import Ledger
@@ -148,6 +169,22 @@ def test_what_a_factory_makes_is_explored_though_its_package_lies_elsewhere(tmp_
     report = run(replace(JOB, target="made.py:make"), small)
     assert (Verdict.OK, ()) == (report.verdict, report.notes)
     assert report.executions > 1
+
+
+def test_a_package_that_cannot_be_imported_twice_is_left_alone(tmp_path, monkeypatch, small):
+    """What an attribute holds may come from an extension that refuses a second import: it stays shared."""
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "once_only.py").write_text(ONCE_ONLY, encoding="utf-8")
+    (tmp_path / "holds.py").write_text(HOLDS_ONCE_ONLY, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path / "site-packages")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delattr(sys, "once_only", raising=False)
+    try:
+        report = run(replace(JOB, target="holds.py:Table"), small)
+    finally:
+        vars(sys).pop("once_only", None)
+        sys.modules.pop("once_only", None)
+    assert (Verdict.OK, ()) == (report.verdict, report.notes)
 
 
 def test_a_target_that_starts_real_threads_is_skipped_visibly(tmp_path, monkeypatch, small):
