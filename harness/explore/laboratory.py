@@ -46,7 +46,7 @@ class Laboratory:
         self._prefixes = tuple(instrument)
         self._roots = tuple(roots)
         self._accesses = accesses
-        self._elsewhere: set[str] = set()
+        self._elsewhere: list[str] = []
         self._left_out: set[str] = set()
         self._set_up(NOTHING)
 
@@ -89,7 +89,7 @@ class Laboratory:
             self.runtime = Runtime(self._steps)
             self.world = ControlledWorld(
                 self.runtime,
-                (*self._prefixes, *sorted(self._elsewhere)),
+                (*self._prefixes, *self._elsewhere),
                 self._roots,
                 mutable=mutable,
                 accesses=self._accesses,
@@ -99,12 +99,11 @@ class Laboratory:
             except UsageError:
                 if not self._elsewhere:
                     raise
-                self._left_out |= self._elsewhere  # not everything can be imported twice
-                self._elsewhere = set()
+                self._left_out.add(self._elsewhere.pop())  # not everything can be imported twice
                 continue
-            known = self._elsewhere | self._left_out | {*self._prefixes, *self.world.modules}
+            known = {*self._prefixes, *self.world.modules, *self._elsewhere, *self._left_out}
             if more := self._made_of() - known:
-                self._elsewhere |= more
+                self._elsewhere.append(min(more))
             elif not self.world.compiler.outdated:
                 return
             mutable = self.world.compiler.seen

@@ -16,6 +16,7 @@ import threading
 import time
 import traceback
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, Any
 
 from harness.findings import HarnessError, UsageError
@@ -25,6 +26,7 @@ from harness.stages import run_stage
 __all__ = ["main"]
 
 _PROGRESS_S = 0.1
+_NEARLY_ALL = 0.95
 
 
 class Speaker:
@@ -66,12 +68,15 @@ def main() -> None:
         speaker.say("report", report=report.to_json())
     except UsageError as error:
         speaker.say("usage", message=str(error))
-    except HarnessError as error:
-        speaker.say("error", message=str(error))
     except MemoryError:
         speaker.say("memory")
     except Exception as error:
-        speaker.say("error", message=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
+        if _starved(job.memory_mb):
+            speaker.say("memory")
+        elif isinstance(error, HarnessError):
+            speaker.say("error", message=str(error))
+        else:
+            speaker.say("error", message=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
     if measured is not None:
         measured.stop()
         measured.save()
@@ -91,6 +96,14 @@ def _limit_memory(megabytes: int) -> None:
         resource = importlib.import_module("resource")
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (megabytes * 1024 * 1024, hard))
+
+
+def _starved(megabytes: int) -> bool:
+    """Whether memory was so short, at any time, that an interpreter may fail with any error."""
+    with suppress(OSError, ValueError, IndexError):
+        peak_kb = int(Path("/proc/self/status").read_text("ascii").partition("VmPeak:")[2].split()[0])
+        return peak_kb > megabytes * 1024 * _NEARLY_ALL
+    return False
 
 
 def _start_coverage(job: StageJob) -> Any:

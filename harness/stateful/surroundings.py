@@ -44,26 +44,25 @@ class Surroundings:
     def of(cls, target: Target, contract: Contract, adapter: Adapter) -> Surroundings:
         """Import the target, privately if it allows that, and examine it; raises UsageError."""
         target.prepare_path()
-        elsewhere: set[str] = set()
+        elsewhere: list[str] = []
         left_out: set[str] = set()
         try:
             while True:
-                world, clock, allocations = solo_world([*target.prefixes, *sorted(elsewhere)], target.roots)
+                world, clock, allocations = solo_world([*target.prefixes, *elsewhere], target.roots)
                 try:
                     binding = Binding(contract, target.factory(world), adapter)
-                    known = elsewhere | left_out | {*target.prefixes, *world.modules}
+                    known = {*target.prefixes, *world.modules, *elsewhere, *left_out}
                     if not (more := binding.packages - known):
                         binding.examine()
                         more = binding.packages - known
                 except UsageError:
                     if not elsewhere:
                         raise
-                    left_out |= elsewhere  # not everything can be imported twice
-                    elsewhere = set()
+                    left_out.add(elsewhere.pop())  # not everything can be imported twice
                     continue
                 if not more:
                     return cls(binding, clock, allocations)
-                elsewhere |= more  # what it is made of, or derives from, must live in the same world
+                elsewhere.append(min(more))  # what it is made of, or derives from, must live there, too
         except NeedsThreads as error:
             return cls.in_real_time(target, contract, adapter, str(error))
 

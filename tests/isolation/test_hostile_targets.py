@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -266,3 +268,27 @@ def test_a_constructor_that_fails_later_hides_nothing(hostile, isolate):
     """
     report = isolate(hostile("", text=text))
     assert {"", "AJT-DEPTH-SCOPE"} <= {finding.clause for finding in report.findings}
+
+
+STARVING = """
+import resource
+from harness.isolation import child
+
+before = child._starved(400)
+hoard = []
+resource.setrlimit(resource.RLIMIT_AS, (400 * 1024 * 1024, resource.RLIM_INFINITY))
+try:
+    while True:
+        hoard.append(bytearray(2**20))
+except MemoryError:
+    pass
+print(before, child._starved(400))
+"""
+
+
+def test_any_error_counts_as_memory_when_hardly_any_is_left():
+    """With its memory gone an interpreter may fail with any error, so the child looks at its peak."""
+    said = subprocess.run(
+        [sys.executable, "-c", STARVING], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert said.stdout.split() == ["False", "True"]
