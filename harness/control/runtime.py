@@ -61,7 +61,6 @@ class Runtime(Moment):
         task = self.spawn(main, "main")
         self.running = task
         self.executing = True
-        self._void()
         try:
             task.greenlet.switch()
         finally:
@@ -93,7 +92,8 @@ class Runtime(Moment):
         task.greenlet = self._pool.pop() if self._pool else greenlet(self._body, self._hub)
         self.tasks.append(task)
         self._live.append(task)
-        self._void()
+        if self.lease or self.left:
+            self._void()
         return task
 
     def _spawn_exit(self, function: Callable[[], None]) -> None:
@@ -122,7 +122,7 @@ class Runtime(Moment):
     def _end(self) -> None:
         """Kill what is left over and go back to a state in which nothing is a scheduling point."""
         self.killing, self.exploring = True, False
-        if any(not task.finished for task in self.tasks):
+        if self._live:
             with _quietly():
                 for task in self.tasks:
                     if not task.finished:
@@ -195,7 +195,8 @@ class Runtime(Moment):
         self._pool.append(task.greenlet)
         task.greenlet = None
         task.function = None
-        self._void()
+        if self.lease or self.left:
+            self._void()
         self._live.remove(task)
 
 

@@ -143,8 +143,11 @@ class Moment(ExecutionState):
         ranked, counts as somebody.
         """
         if not self._sees_all or not self.exploring:
-            end = self._limit if self.step > self._fair_from else self._fair_from
-            self.lease = self.left = min(points, max(0, end - self.step))
+            end = self._fair_from
+            if self.step > end:
+                end = self._limit
+            most = end - self.step
+            self.lease = self.left = points if points < most else most if most > 0 else 0
             self.ranks = ranks
 
     # ------------------------------------------------------------------ blocking and waking
@@ -234,8 +237,8 @@ class Moment(ExecutionState):
             if self.invariant is not None and self.exploring:
                 self._check_invariant()
             chosen = self._answer()
-            if chosen is not self.current and self.exploring:
-                self.decisions.append((self.mark, chosen.id))
+            if self.exploring and chosen is not self.current:
+                self.decisions.append((2 * self.step + (self.current is None), chosen.id))
             if self.tracer is not None:
                 self.tracer.decided(self, chosen)
             if chosen is not self.clock:
