@@ -25,7 +25,7 @@ class Strand(Protocol):
     """What a role's body may use.
 
     `system` has the contract's operations as attributes; `shared` is common to the round's strands;
-    `random` follows from the seed, the round and the strand.
+    `random` follows from the seed, the round and the strand. `counts` has the number of strands by role.
     """
 
     system: Any
@@ -33,6 +33,7 @@ class Strand(Protocol):
     random: Random
     role: str
     index: int
+    counts: Mapping[str, int]
 
     def offers(self, operation: str) -> bool:
         """Whether the implementation has this operation."""
@@ -115,6 +116,11 @@ class Scenario:
     soak: bool = False
     noise: float = 0.0
     fair: bool = False
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many strands play each role."""
+        return {role.name: role.count for role in self.roles}
 
     def with_counts(self, counts: Mapping[str, int]) -> Self:
         """The same scenario with other numbers of strands in the roles that it has."""

@@ -22,12 +22,12 @@ def _open_table(strand: Strand) -> None:
     strand.shared.jobs = []
     strand.shared.waiting = []
     strand.shared.known = []
-    strand.shared.submitting = set()
+    # from the beginning: to a runner that comes first, whoever has not begun must not look like gone
+    strand.shared.submitting = set(range(strand.counts["submitter"]))
 
 
 def submitter(strand: Strand) -> None:
     """Submit as fast as the table admits; runners stay until the last submitter has left."""
-    strand.shared.submitting.add(strand.index)
     try:
         while strand.running():
             job_id = submit(strand)

@@ -16,26 +16,42 @@ _LOOPS = (ast.For, ast.While)
 class Construction:
     """`stores`: the nodes of a module that store attributes of objects still under construction.
 
+    `unseen` are those among them that nobody else can see happen: no base's constructor comes before, no
+    `__new__` may return what others hold already.
+
     The object escapes when `self` is used as a value, by itself or bound in a method, also inside of a method
     of the class that is called on it, and when a method that cannot be seen here is called on it.
     """
 
     def __init__(self, tree: ast.Module) -> None:
         self.stores: set[ast.AST] = set()
+        self.unseen: set[ast.AST] = set()
         for owner in ast.walk(tree):
             if not isinstance(owner, ast.ClassDef):
                 continue
             methods = {node.name: node for node in owner.body if isinstance(node, ast.FunctionDef)}
             fields = set(_fields(owner))
+            alone = "__new__" not in methods and not owner.keywords and all(map(_is_plain, owner.bases))
             for name in _CONSTRUCTORS & methods.keys():
-                self._add(methods[name], methods, fields)
+                stores = set(self._stores(methods[name], methods, fields))
+                self.stores |= stores
+                if alone:
+                    self.unseen |= stores
 
-    def _add(self, function: ast.FunctionDef, methods: dict[str, ast.FunctionDef], fields: set[str]) -> None:
+    def _stores(
+        self, function: ast.FunctionDef, methods: dict[str, ast.FunctionDef], fields: set[str]
+    ) -> Iterator[ast.AST]:
         own = _self_of(function)
         escape = min(_escapes(function, methods, fields, set()), default=None)
         for node in _nodes_in_place(function):
             if _stores_attribute(node, own) and (escape is None or _end(node) < escape):
-                self.stores.add(node)
+                yield node
+
+
+def _is_plain(base: ast.expr) -> bool:
+    """Whether a base has no constructor worth mentioning."""
+    base = base.value if isinstance(base, ast.Subscript) else base
+    return isinstance(base, ast.Name) and base.id in ("object", "Generic", "Protocol")
 
 
 def _end(node: ast.AST) -> int:

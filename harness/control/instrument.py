@@ -1,6 +1,7 @@
 """Access points from the syntax tree: shared accesses announce themselves, and nothing else changes.
 
-Announced are attributes (those that are ever stored after construction), items, what builtins do to
+Announced are attributes (those that are ever stored after construction, and not while their object is
+still its constructor's own), items, what builtins do to
 containers, and the names that functions share. Locals never are, async functions are left alone, and so are
 annotations. Positions in the source are kept, so tracebacks read as before.
 

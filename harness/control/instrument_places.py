@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
+from harness.control.construction import Construction
 from harness.control.scopes import ScopeStack
 from harness.control.stored_names import Mutable
 from harness.control.syntax import as_value, call, copied, is_simple, text
@@ -21,6 +22,7 @@ class PlaceInstrumenter(ast.NodeTransformer):
         self._only = only
         self._scopes = ScopeStack(tree, mutable.names)
         self._temporaries = 0
+        self._unseen = Construction(tree).unseen if only is None else frozenset()
         imports = (node.names for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom)))
         self._imported = {(item.asname or item.name).partition(".")[0] for names in imports for item in names}
 
@@ -39,6 +41,8 @@ class PlaceInstrumenter(ast.NodeTransformer):
             return False
         if self._only is not None:
             return node.attr in self._only
+        if node in self._unseen:
+            return False
         if isinstance(node.value, ast.Name) and node.value.id in self._imported:
             return (
                 node.attr in self._mutable.names

@@ -147,7 +147,9 @@ class Moment(ExecutionState):
             if self.step > end:
                 end = self._limit
             most = end - self.step
-            self.lease = self.left = points if points < most else most if most > 0 else 0
+            if points > most:
+                points = max(0, most)
+            self.lease = self.left = points
             self.ranks = ranks
 
     # ------------------------------------------------------------------ blocking and waking

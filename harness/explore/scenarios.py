@@ -69,6 +69,7 @@ class _Strand:
         self.index = index
         self.name = f"{role}-{index}"
         self.shared = shared
+        self.counts = laboratory.scenario.counts
         self.random = Random(f"{laboratory.seed}/{laboratory.scenario.name}/{self.name}")
         self.recorder = Recorder(self.name, laboratory.now)
         self.system = SimpleNamespace()

@@ -82,6 +82,8 @@ class DPOR:
         """Find the races of the last execution; go back to the deepest place with something to try."""
         if self._began and last is not None:
             self._find_races()
+            if last.failure is not None:
+                self._distrust()
         self._depth = 0
         self._numbers.clear()
         self._parents.clear()
@@ -181,6 +183,11 @@ class DPOR:
             if not path or task == path[-1].chosen:
                 continue
             self._race(path, stamps, by_owner, task, operation, dict(self._clock_of(task, clocks)))
+
+    def _distrust(self) -> None:
+        """A failure cut the execution short: what others would have done, and raced with, is not known."""
+        for node in self._path[: self._depth]:
+            node.todo.update(node.enabled)
 
     def _disabled_without_a_run(self, node: _Node) -> None:
         """What the clock could have done, and will not once the chosen operation was first."""

@@ -1,9 +1,9 @@
 """Focused PCT: change points drawn among the points that are worth one.
 
 As PCT, but k counts only the points at which a preemption may change anything, as `Suspects` have learnt
-them; the bound 1/(n k^(d-1)) then has a much smaller k, at the price of being asked at every point. In
-three of four executions it counts still fewer: unprotected accesses, and acquisitions in the middle of an
-operation, after a release that the same call made. That gap between two critical sections of one call is
+them; the bound 1/(n k^(d-1)) then has a much smaller k, at the price of being asked at every point. Most
+executions count still fewer: acquisitions in the middle of an operation, after a release that the same
+call made, with unprotected accesses or without. That gap between two critical sections of one call is
 where check-then-act lives.
 """
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["FocusedPCT"]
 
 _REMEMBERED = 20
-_NARROW = 0.75
+_WIDE, _NARROW, _GAPS = range(3)
+_SHARES = (0.2, 0.3, 0.5)  # of executions that count every suspect; accesses and gaps; gaps alone
 
 Call = tuple[CodeType | None, int]
 
@@ -40,8 +41,9 @@ class FocusedPCT:
         self._uniform = Random(seed).random
         self._suspects = suspects
         self._depth = depth
-        self._lengths: tuple[list[int], list[int]] = ([], [])
-        self._narrow = 0
+        self._lengths: tuple[list[int], ...] = ([], [], [])
+        self._lore = -1
+        self._focus = _WIDE
         self._released: dict[int, Call] = {}
         self._priorities: dict[int, float] = {}
         self._points: set[int] = set()
@@ -51,16 +53,20 @@ class FocusedPCT:
 
     def begin(self, last: Ended | None) -> bool:
         """Draw this execution's depth and change points."""
-        if last is not None and not last.cut:
-            lengths = self._lengths[self._narrow]
+        if self._lore != self._suspects.lore:  # other points count now than did before
+            self._lore = self._suspects.lore
+            self._lengths = ([], [], [])
+        elif last is not None and not last.cut:
+            lengths = self._lengths[self._focus]
             lengths.append(self._count)
             del lengths[:-_REMEMBERED]
-        self._narrow = int(self._uniform() < _NARROW)
+        number = self._uniform()
+        self._focus = _WIDE if number < _SHARES[_WIDE] else _GAPS if number > 1 - _SHARES[_GAPS] else _NARROW
         self._released.clear()
         self._priorities.clear()
         self._lowest = 0.0
         self._count = 0
-        length = max(self._lengths[self._narrow], default=0)
+        length = max(self._lengths[self._focus], default=0)
         wanted = min(1 + int(self._uniform() * (self._depth - 1)), length // 2)
         self._points = {1 + int(self._uniform() * length) for _ in range(wanted)}
         return True
@@ -86,8 +92,8 @@ class FocusedPCT:
     def _counts(self, task: Task) -> bool:
         """Whether the task's pending operation is among those that change points are drawn from."""
         kind = task.pending[0]
-        if kind not in ("acquire", "release") or not self._narrow:
-            return self._suspects.worth(task.pending)
+        if kind not in ("acquire", "release") or self._focus == _WIDE:
+            return self._focus != _GAPS and self._suspects.worth(task.pending)
         call = _call(sys._getframe(2))  # noqa: SLF001  the stack of the task that asks
         if kind == "release":
             self._released[task.id] = call

@@ -37,7 +37,7 @@ class _Place:
 
 
 class Suspects:
-    """Learns from `executed`, answers `worth`."""
+    """Learns from `executed`, answers `worth`; `lore` changes whenever something was learnt."""
 
     def __init__(self) -> None:
         self._racy: set[tuple[type, Any]] = set()
@@ -45,13 +45,16 @@ class Suspects:
         self._held: dict[int, frozenset[int]] = {}
         self._numbers = Numbers()
         self._learnt = False
+        self.lore = 0
 
     def begin(self) -> None:
         """An execution in which everything is seen begins; draw the conclusions of the last."""
+        before = len(self._racy), self._learnt
         for (_, key), place in self._places.items():
             if place.shared and place.written and not place.locks:
                 self._racy.add((place.kind, key))
         self._learnt = self._learnt or bool(self._places)
+        self.lore += before != (len(self._racy), self._learnt)
         self._places.clear()
         self._held.clear()
         self._numbers.clear()

@@ -56,6 +56,7 @@ class Member:
         self.name = f"{role}-{index}"
         self.system: Any = SimpleNamespace()
         self.shared = SimpleNamespace()
+        self.counts = crew.counts
         self.random = Random(0)
         self.noise = Random(0)  # apart, or what a role draws would depend on how much noise there was
         self.recorder = Recorder(self.name)
@@ -121,6 +122,7 @@ class Crew:
     ) -> None:
         self.over = threading.Event()
         self.sleep = sleep
+        self.counts = scenario.counts
         self.members = [
             Member(self, role.name, index, role.body)
             for role in scenario.roles

@@ -176,15 +176,41 @@ def test_private_names_are_announced_as_they_are_stored():
     """A mangled attribute has the same key inside of its class and outside."""
     source = """
         class B:
-            def __init__(self): self.__v = 1
+            def put(self):
+                self.__v = 1
+                return self
             class _In:
                 def get(self, b): return b.__v
-        B()._B__v
-        try: B._In().get(B())
+        B().put()._B__v
+        try: B._In().get(B().put())
         except AttributeError: pass
     """
     seen = announced(source, before="")
     assert ["w B._B__v", "r B._B__v", "w B._B__v", "r B._In__v"] == [item for item in seen if "__v" in item]
+
+
+def test_what_a_constructor_stores_is_not_announced_while_nobody_can_see_it():
+    """Only `self` exists so far; not so after it escaped, a base's constructor, or a `__new__` of its own."""
+    source = """
+        class Alone:
+            def __init__(self): self.v = 1
+        class Escaped:
+            def __init__(self):
+                everybody.append(self)
+                self.v = 1
+        class Derived(Alone):
+            def __init__(self):
+                super().__init__()
+                self.v = 2
+        class Only:
+            def __new__(cls): return the_one
+            def __init__(self): self.v = 1
+        everybody = []
+        the_one = object.__new__(Only)
+        Alone(), Escaped(), Derived(), Only()
+    """
+    seen = announced(source, before="")
+    assert ["w Escaped.v", "w Derived.v", "w Only.v"] == [item for item in seen if item.endswith(".v")]
 
 
 def test_only_some_names_of_a_standard_module():

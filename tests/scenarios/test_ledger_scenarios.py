@@ -173,6 +173,7 @@ class Alone:
         self.shared = shared
         self.random = Random(0)
         self.role, self.index = "alone", 0
+        self.counts = {"submitter": 1}
         self.fresh_count = 0
 
     def offers(self, operation):
@@ -198,10 +199,9 @@ def test_a_runner_stays_until_the_last_submitter_has_left():
     shared = SimpleNamespace(over=True, history=[])
     runner = Alone(ledger, shared)
     scenarios.ledger._open_table(runner)
-    shared.submitting.add(0)  # a submitter is still inside,
 
     def pause(milliseconds):
-        if shared.submitting:  # and comes out while the runner waits
+        if shared.submitting:  # its only submitter, which had not begun, comes and goes while it waits
             shared.known.append(ledger.submit("request", "payload").job_id)
             shared.waiting.append(shared.known[0])
             shared.submitting.clear()

@@ -95,6 +95,10 @@ LITMUS = {
         ((("look at clock", 0, 0), ("sleep", 0, 1)), (("sleep", 0, 2),)),
         {outcome((1000,), ()), outcome((1002,), ())},
     ),
+    "a deadlock of one before the other began": (
+        ((("timed", 0, (lock(0, ("read", X, 0)),)),), (lock(0, ("timed", 0, (("read", X, 0),))),)),
+        {"deadlock", outcome(("timed out",), ("timed out",))},
+    ),
     "a get that gives up": (
         ((("get", 0, 0),), (("put", 0, 7),)),
         {outcome((7,), ()), outcome(("empty",), ())},
