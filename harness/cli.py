@@ -87,10 +87,14 @@ def _check_writable(path: str | None) -> None:
             raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(package_name="job-harness", prog_name="harness")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Gate asynchronous-job implementations against written contracts."""
+    if context.invoked_subcommand is None:  # an error in every version of click
+        click.echo(context.get_help(), err=True)
+        context.exit(2)
 
 
 @cli.command()
