@@ -94,7 +94,7 @@ def cli(context: click.Context) -> None:
     """Gate asynchronous-job implementations against written contracts."""
     if context.invoked_subcommand is None:  # an error in every version of click
         click.echo(context.get_help(), err=True)
-        context.exit(2)
+        sys.exit(2)
 
 
 @cli.command()
