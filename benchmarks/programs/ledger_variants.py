@@ -163,7 +163,7 @@ def _variant(name: str, about: str, message: str, first: Any, second: Any, **des
     return Variant(
         name=name,
         about=about,
-        finding="invariant" if message else "deadlock",
+        finding="invariant" if message else "lost wakeup" if name == "D4" else "deadlock",
         message=message,
         natural=natural(name),
         natural_repaired=natural(twin),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from harness.control.scheduling import Moment
+    from harness.control.state import Tracer
     from harness.control.task import Task
 
 __all__ = ["Failure", "FailureKind", "Wait", "deadlock", "raised", "stuck_in_cycle"]
@@ -34,7 +35,10 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A task that cannot go on: what for, held by whom, and where in its code (`file` is the full path)."""
+    """A task that cannot go on: what for, held by whom, and where in its code (`file` is the full path).
+
+    `missed` tells of the notify that came before the wait, where that is known.
+    """
 
     task: str
     noun: str
@@ -42,10 +46,12 @@ class Wait:
     where: str
     file: str = ""
     line: int = 0
+    missed: str = ""
 
     def __str__(self) -> str:
         held = f" held by {self.holder}" if self.holder else ""
-        return f"{self.task} waits for {self.noun}{held}, at {self.where}"
+        missed = f"; {self.missed}" if self.missed else ""
+        return f"{self.task} waits for {self.noun}{held}, at {self.where}{missed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +67,12 @@ class Failure:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What makes two failures the same for shrinking: kind, exception type, place."""
-        return self.kind.value, self.error_type, self.where
+        """What makes two failures the same: kind, exception type, place.
+
+        A lost wakeup is a deadlock to whoever did not trace the notifies.
+        """
+        kind = FailureKind.DEADLOCK if self.kind is FailureKind.LOST_WAKEUP else self.kind
+        return kind.value, self.error_type, self.where
 
 
 def raised(moment: Moment, task: Task, error: BaseException, kind: str = "") -> Failure:
@@ -88,9 +98,10 @@ def _told(error: BaseException, text: str) -> str:
 def deadlock(moment: Moment, stuck: Sequence[Task]) -> Failure:
     """The failure of tasks that wait for each other, or for what nobody will do."""
     telling = [task for task in stuck if task.waiting_on is not None and not task.waiting_on.derived]
-    waits = tuple(_wait(task) for task in telling or stuck)
+    waits = tuple(_wait(task, moment.tracer) for task in telling or stuck)
     told = "; ".join(str(wait) for wait in waits)
-    return Failure(FailureKind.DEADLOCK, told, waits=waits, where=" / ".join(wait.where for wait in waits))
+    kind = FailureKind.LOST_WAKEUP if any(wait.missed for wait in waits) else FailureKind.DEADLOCK
+    return Failure(kind, told, waits=waits, where=" / ".join(wait.where for wait in waits))
 
 
 def stuck_in_cycle(task: Task) -> list[Task]:
@@ -109,7 +120,7 @@ def stuck_in_cycle(task: Task) -> list[Task]:
     return []
 
 
-def _wait(task: Task) -> Wait:
+def _wait(task: Task, tracer: Tracer | None) -> Wait:
     resource: Any = task.waiting_on
     holder = resource.holder()
     owner = getattr(resource, "owner", None) if holder is None else holder
@@ -117,4 +128,5 @@ def _wait(task: Task) -> Wait:
     own = owner is task and (holder is task or noun == resource.noun)  # not what the library locked for it
     held = owner.name if owner is not None and owner is not task else "itself" if own else ""
     file, line = place(task)
-    return Wait(task.name, noun, held, where(task), file, line)
+    missed = tracer.missed(task) if tracer is not None and holder is None else ""
+    return Wait(task.name, noun, held, where(task), file, line, missed)

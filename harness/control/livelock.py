@@ -56,6 +56,13 @@ class LivelockTracer:
     def fired(self, moment: Moment, task: Task) -> None:
         """Time passes; no more to note."""
 
+    def notified(self, moment: Moment, condition: Any) -> None:
+        """Who goes in circles waits for nothing."""
+
+    def missed(self, task: Task) -> str:
+        """Nothing was noted."""
+        return ""
+
     @property
     def failure(self) -> Failure | None:
         """The livelock, if it is one."""

@@ -30,6 +30,12 @@ class Tracer(Protocol):
     def fired(self, moment: Moment, task: Task) -> None:
         """The clock moved to the deadline of `task`."""
 
+    def notified(self, moment: Moment, condition: Any) -> None:
+        """A condition was notified, and nobody waited for it."""
+
+    def missed(self, task: Task) -> str:
+        """The notify that a task, stuck in a wait, came too late for, in words; '' if there is none."""
+
 
 class ExecutionState:
     """What an execution is made of; `Moment` moves it on, `Runtime` makes one after the other."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from harness.control.lost_wakeups import UnheardNotifies
 from harness.control.numbers import Numbers
 from harness.control.where import frames_of, innermost, named
 
@@ -100,6 +101,7 @@ class TraceRecorder:
         self.steps: list[Step] = []
         self._arrivals = Arrivals()
         self._numbers = Numbers()
+        self._unheard = UnheardNotifies()
 
     def decided(self, moment: Moment, chosen: Task) -> None:
         """A decision was made; note the step that follows."""
@@ -127,6 +129,14 @@ class TraceRecorder:
 
     def fired(self, moment: Moment, task: Task) -> None:
         """Nothing to note: the decision for the clock was noted."""
+
+    def notified(self, moment: Moment, condition: Any) -> None:
+        """Note a notify that woke nobody."""
+        self._unheard.add(condition, moment.running.name, sys._getframe(1), len(self.steps))  # noqa: SLF001
+
+    def missed(self, task: Task) -> str:
+        """The notify that a stuck task came too late for."""
+        return self._unheard.missed_by(task, self.steps, self._numbers.of)
 
 
 def default_choice(moment: Moment) -> Task:

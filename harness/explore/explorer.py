@@ -198,7 +198,7 @@ def show(laboratory: Laboratory, batch: Batch, execution: int, shrink: bool = Tr
         schedule = deviations_of(recorder.steps)
         steps = tuple(recorder.steps)
         return Found(again.failure, schedule, execution, batch.strategy, steps, preemptions, 1, 1)
-    small: Shrunk = shrunk(laboratory, deviations_of(recorder.steps), failure)
+    small: Shrunk = shrunk(laboratory, deviations_of(recorder.steps), again.failure)
     replayed = sum(small.shows_again() for _ in range(_REPLAYS))
     return Found(
         failure=small.failure,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.control.controlled import ControlledWorld
+from harness.control.lost_wakeups import notifies_told
 from harness.control.runtime import Ended, Runtime, Tracer
 from harness.control.stored_names import NOTHING, Mutable
 from harness.explore.group import Group
@@ -60,7 +61,11 @@ class Laboratory:
         self.runtime.invariant = None
         self.world.remember()
         threads = _thread._count()  # noqa: SLF001
-        ended = self.runtime.execute(self._main, strategy, tracer)
+        if tracer is None:
+            ended = self.runtime.execute(self._main, strategy)
+        else:
+            with notifies_told(self.runtime, self.world.modules.get("threading")):
+                ended = self.runtime.execute(self._main, strategy, tracer)
         if self.runtime.threading_used:
             self.runtime.threading_used = False
             self.world.restore()

@@ -31,10 +31,16 @@ def place_of(step: Step) -> str:
 def steps_that_matter(failure: Failure, steps: Sequence[Step]) -> list[Step]:
     """The steps on what several tasks touched, of the tasks that the schedule's deviations are about.
 
-    Where tasks are stuck in a cycle, those by which they took what they hold.
+    Where tasks are stuck in a cycle, those by which they took what they hold; where a wakeup was lost, the
+    last look before the wait at what others changed since.
     """
     if failure.waits and all(wait.holder for wait in failure.waits):
         return _held(steps, {wait.task for wait in failure.waits})
+    outdated = [
+        step for wait in failure.waits if wait.missed for step in _outdated(_by_place(steps), wait.task)
+    ]
+    if outdated:
+        return outdated
     about = {name for step in steps if not step.default for name in (step.task, step.at.task)} - {"main"}
     if len(about) > 1:
         steps = [step for step in steps if step.task in about or step.kind == "fire"]
@@ -54,6 +60,17 @@ def steps_that_matter(failure: Failure, steps: Sequence[Step]) -> list[Step]:
         if step.kind == "fire"
         or (step.file and step.kind != "release" and (_what(step) in shared or step.preempts))
     ]
+
+
+def _outdated(steps: Sequence[Step], waiter: str) -> list[Step]:
+    """The waiter's last look at something that others wrote afterwards, and what they wrote."""
+    written: dict[tuple[int, str], list[Step]] = {}
+    for step in reversed(steps):
+        if step.task != waiter and step.kind == "write":
+            written.setdefault(_what(step), []).append(step)
+        elif step.task == waiter and step.kind == "read" and _what(step) in written:
+            return [step, *reversed(written[_what(step)])]
+    return []
 
 
 def _held(steps: Sequence[Step], tasks: set[str]) -> list[Step]:
@@ -89,6 +106,9 @@ def _stuck(failure: Failure) -> str:
     if len(failure.waits) > 1 and all(wait.holder for wait in failure.waits):
         circle = ", and ".join(f"{wait.task} waits for what {wait.holder} holds" for wait in failure.waits)
         return f"Deadlock: {circle}."
+    for wait in failure.waits:
+        if wait.missed:
+            return f"Lost wakeup: {wait.missed}; {wait.task} waits in {wait.noun} for the next one, for ever."
     if len(failure.waits) == 1:
         wait = failure.waits[0]
         return f"{wait.task} waits in {wait.noun} for something that nobody will do any more."
