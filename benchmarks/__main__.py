@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from benchmarks import gates, recording, reduction, replay, sctbench, steps, variants
+from benchmarks import gates, recording, reduction, replay, sctbench, stdlib, steps, variants
 
 __all__ = ["main"]
 
@@ -16,6 +16,7 @@ BENCHMARKS = {
     "variants": variants.measure,
     "sctbench": sctbench.measure,
     "reduction": reduction.measure,
+    "stdlib": stdlib.measure,
     "replay": replay.measure,
 }
 
