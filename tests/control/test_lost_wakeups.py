@@ -88,7 +88,7 @@ def test_a_notify_before_the_wait_is_a_lost_wakeup(seed):
     [waits] = [wait for wait in failure.waits if wait.missed]
     assert "main/1" == waits.task
     line = Flagged.raise_flag.__code__.co_firstlineno + 4
-    assert waits.missed.startswith(f"main/2 notified at test_failures.py:{line} in ")
+    assert waits.missed.startswith(f"main/2 notified at test_lost_wakeups.py:{line} in ")
     assert waits.missed.endswith("raise_flag, when nobody waited")
 
 
