@@ -5,6 +5,9 @@ them; the bound 1/(n k^(d-1)) then has a much smaller k, at the price of being a
 executions count still fewer: acquisitions in the middle of an operation, after a release that the same
 call made, with unprotected accesses or without. That gap between two critical sections of one call is
 where check-then-act lives.
+
+A change point is drawn in two steps, first the place in the program, then which of its occurrences: the
+one store that matters is not outnumbered by the loop that polls it.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 import sys
 from random import Random
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.control.where import is_foreign
 
@@ -24,11 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FocusedPCT"]
 
-_REMEMBERED = 20
 _WIDE, _NARROW, _GAPS = range(3)
-_SHARES = (0.2, 0.3, 0.5)  # of executions that count every suspect; accesses and gaps; gaps alone
+_SHARES = (0.1, 0.4, 0.5)  # of executions that count every suspect; accesses and gaps; gaps alone
 
 Call = tuple[CodeType | None, int]
+Place = tuple[Any, ...]
 
 
 class FocusedPCT:
@@ -41,13 +44,13 @@ class FocusedPCT:
         self._uniform = Random(seed).random
         self._suspects = suspects
         self._depth = depth
-        self._lengths: tuple[list[int], ...] = ([], [], [])
+        self._most: tuple[dict[Place, int], ...] = ({}, {}, {})  # occurrences in one execution, by place
         self._lore = -1
         self._focus = _WIDE
         self._released: dict[int, Call] = {}
         self._priorities: dict[int, float] = {}
-        self._points: set[int] = set()
-        self._count = 0
+        self._counts: dict[Place, int] = {}
+        self._points: set[tuple[Place, int]] = set()
         self._lowest = 0.0
         self.early_timeouts = True
 
@@ -55,21 +58,25 @@ class FocusedPCT:
         """Draw this execution's depth and change points."""
         if self._lore != self._suspects.lore:  # other points count now than did before
             self._lore = self._suspects.lore
-            self._lengths = ([], [], [])
+            self._most = ({}, {}, {})
         elif last is not None and not last.cut:
-            lengths = self._lengths[self._focus]
-            lengths.append(self._count)
-            del lengths[:-_REMEMBERED]
-        number = self._uniform()
-        self._focus = _WIDE if number < _SHARES[_WIDE] else _GAPS if number > 1 - _SHARES[_GAPS] else _NARROW
+            most = self._most[self._focus]
+            for place, count in self._counts.items():
+                most[place] = max(count, most.get(place, 0))
         self._released.clear()
         self._priorities.clear()
+        self._counts.clear()
         self._lowest = 0.0
-        self._count = 0
-        length = max(self._lengths[self._focus], default=0)
-        wanted = min(1 + int(self._uniform() * (self._depth - 1)), length // 2)
-        self._points = {1 + int(self._uniform() * length) for _ in range(wanted)}
+        number = self._uniform()
+        self._focus = _WIDE if number < _SHARES[_WIDE] else _GAPS if number > 1 - _SHARES[_GAPS] else _NARROW
+        self._points = self._drawn(self._most[self._focus])
         return True
+
+    def _drawn(self, most: dict[Place, int]) -> set[tuple[Place, int]]:
+        places = list(most)
+        wanted = min(1 + int(self._uniform() * (self._depth - 1)), sum(most.values()) // 2)
+        chosen = [places[int(self._uniform() * len(places))] for _ in range(wanted)]
+        return {(place, 1 + int(self._uniform() * most[place])) for place in chosen}
 
     def choose(self, moment: Moment) -> Task:
         """The highest priority, after demoting whoever had it at a change point."""
@@ -80,25 +87,30 @@ class FocusedPCT:
         best = max(moment.runnable, key=lambda task: priorities[task.id])
         if best is moment.current:
             due = best.pending[0] == "yield"
-            if self._counts(best):
-                self._count += 1
-                due = due or self._count in self._points
+            place = self._place(best)
+            if place is not None:
+                count = self._counts[place] = self._counts.get(place, 0) + 1
+                due = due or (place, count) in self._points
             if due:
                 self._lowest -= 1.0
                 priorities[best.id] = self._lowest
                 best = max(moment.runnable, key=lambda task: priorities[task.id])
         return best
 
-    def _counts(self, task: Task) -> bool:
-        """Whether the task's pending operation is among those that change points are drawn from."""
-        kind = task.pending[0]
+    def _place(self, task: Task) -> Place | None:
+        """Which of the points that change points are drawn from the task's pending operation is, if any."""
+        kind, owner, key = task.pending
         if kind not in ("acquire", "release") or self._focus == _WIDE:
-            return self._focus != _GAPS and self._suspects.worth(task.pending)
+            if self._focus == _GAPS or not self._suspects.worth(task.pending):
+                return None
+            return kind, type(owner), key
         call = _call(sys._getframe(2))  # noqa: SLF001  the stack of the task that asks
         if kind == "release":
             self._released[task.id] = call
-            return False
-        return call == (None, 0) or self._released.get(task.id) == call
+            return None
+        if call == (None, 0) or self._released.get(task.id) == call:
+            return kind, type(owner), call
+        return None
 
     def draw(self, bound: int) -> int:
         """Uniform."""
