@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from harness.findings import UsageError
 from harness.strategies.bounded import BoundedSearch
+from harness.strategies.determinism import DeterminismCheck
 from harness.strategies.dpor import DPOR
 from harness.strategies.pct import PCT
 from harness.strategies.portfolio import Portfolio
@@ -24,6 +25,7 @@ STRATEGIES: dict[str, Callable[[int], Strategy]] = {
     "urw": URW,
     "bounded": lambda seed: BoundedSearch(),
     "dpor": lambda seed: DPOR(),
+    "determinism": lambda seed: DeterminismCheck(Portfolio(seed)),
 }
 """Strategies by name, made from a seed."""
 
