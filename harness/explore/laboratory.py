@@ -79,6 +79,7 @@ class Laboratory:
             for thread in threading.enumerate()
             if thread is not threading.main_thread() and thread.name != "harness watchdog"
         ]
+        names = list(dict.fromkeys(names))
         told = ", ".join(names[:3]) or "unnamed"
         if len(names) > 3:
             told += f" and {len(names) - 3} more"
