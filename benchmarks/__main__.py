@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 
-from benchmarks import gates, recording, reduction, replay, sctbench, stdlib, steps, variants
+from benchmarks import (
+    checker_fuzz,
+    checker_long,
+    gates,
+    recording,
+    reduction,
+    replay,
+    sctbench,
+    stdlib,
+    steps,
+    variants,
+)
 
 __all__ = ["main"]
 
@@ -17,6 +28,8 @@ BENCHMARKS = {
     "sctbench": sctbench.measure,
     "reduction": reduction.measure,
     "stdlib": stdlib.measure,
+    "checker-fuzz": checker_fuzz.measure,
+    "checker-long": checker_long.measure,
     "replay": replay.measure,
 }
 
