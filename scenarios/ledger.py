@@ -23,7 +23,7 @@ def _open_table(strand: Strand) -> None:
     strand.shared.waiting = []
     strand.shared.known = []
     # from the beginning: to a runner that comes first, whoever has not begun must not look like gone
-    strand.shared.submitting = set(range(strand.counts["submitter"]))
+    strand.shared.submitting = set(range(strand.counts.get("submitter", 0)))
 
 
 def submitter(strand: Strand) -> None:

@@ -2,17 +2,19 @@
 
 As PCT, but k counts only the points at which a preemption may change anything, as `Suspects` have learnt
 them; the bound 1/(n k^(d-1)) then has a much smaller k, at the price of being asked at every point. Most
-executions count still fewer: acquisitions in the middle of an operation, after a release that the same
-call made, with unprotected accesses or without. That gap between two critical sections of one call is
-where check-then-act lives.
+executions count still fewer: unprotected accesses; or acquisitions in the middle of an operation, after a
+release that the same call made; or those inside of another critical section. The gap between two critical
+sections of one call is where check-then-act lives, the nested one is where deadlocks do.
 
 A change point is drawn in two steps, first the place in the program, then which of its occurrences: the
-one store that matters is not outnumbered by the loop that polls it.
+one store that matters is not outnumbered by the loop that polls it. In some executions every occurrence of
+one place is a change point: seven philosophers with one fork each take seven preemptions, all alike.
 """
 
 from __future__ import annotations
 
 import sys
+from bisect import bisect
 from random import Random
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FocusedPCT"]
 
-_WIDE, _NARROW, _GAPS = range(3)
-_SHARES = (0.1, 0.4, 0.5)  # of executions that count every suspect; accesses and gaps; gaps alone
+_ALL, _ACCESSES, _GAPS, _NESTED = range(4)
+_BOUNDS = (0.1, 0.5, 0.9)  # executions count every suspect; accesses; gaps; nested acquisitions
+_EVERYWHERE = 0.25  # of executions that leave every task at the same place
 
 Call = tuple[CodeType | None, int]
 Place = tuple[Any, ...]
@@ -44,13 +47,15 @@ class FocusedPCT:
         self._uniform = Random(seed).random
         self._suspects = suspects
         self._depth = depth
-        self._most: tuple[dict[Place, int], ...] = ({}, {}, {})  # occurrences in one execution, by place
+        self._most: tuple[dict[Place, int], ...] = ({}, {}, {}, {})  # occurrences in one execution, by place
         self._lore = -1
-        self._focus = _WIDE
+        self._focus = _ALL
         self._released: dict[int, Call] = {}
         self._priorities: dict[int, float] = {}
         self._counts: dict[Place, int] = {}
         self._points: set[tuple[Place, int]] = set()
+        self._always: Place | None = None
+        self._held: dict[int, int] = {}
         self._lowest = 0.0
         self.early_timeouts = True
 
@@ -58,18 +63,22 @@ class FocusedPCT:
         """Draw this execution's depth and change points."""
         if self._lore != self._suspects.lore:  # other points count now than did before
             self._lore = self._suspects.lore
-            self._most = ({}, {}, {})
+            self._most = ({}, {}, {}, {})
         elif last is not None and not last.cut:
             most = self._most[self._focus]
             for place, count in self._counts.items():
                 most[place] = max(count, most.get(place, 0))
         self._released.clear()
+        self._held.clear()
         self._priorities.clear()
         self._counts.clear()
         self._lowest = 0.0
-        number = self._uniform()
-        self._focus = _WIDE if number < _SHARES[_WIDE] else _GAPS if number > 1 - _SHARES[_GAPS] else _NARROW
-        self._points = self._drawn(self._most[self._focus])
+        self._focus = bisect(_BOUNDS, self._uniform())
+        most = self._most[self._focus]
+        self._points = self._drawn(most)
+        self._always = None
+        if most and self._uniform() < _EVERYWHERE:
+            self._always = list(most)[int(self._uniform() * len(most))]
         return True
 
     def _drawn(self, most: dict[Place, int]) -> set[tuple[Place, int]]:
@@ -90,7 +99,7 @@ class FocusedPCT:
             place = self._place(best)
             if place is not None:
                 count = self._counts[place] = self._counts.get(place, 0) + 1
-                due = due or (place, count) in self._points
+                due = due or place == self._always or (place, count) in self._points
             if due:
                 self._lowest -= 1.0
                 priorities[best.id] = self._lowest
@@ -100,29 +109,39 @@ class FocusedPCT:
     def _place(self, task: Task) -> Place | None:
         """Which of the points that change points are drawn from the task's pending operation is, if any."""
         kind, owner, key = task.pending
-        if kind not in ("acquire", "release") or self._focus == _WIDE:
-            if self._focus == _GAPS or not self._suspects.worth(task.pending):
-                return None
-            return kind, type(owner), key
-        call = _call(sys._getframe(2))  # noqa: SLF001  the stack of the task that asks
+        if self._focus in (_ALL, _ACCESSES):
+            counts = kind in ("read", "write") or self._focus == _ALL
+            return (kind, type(owner), key) if counts and self._suspects.worth(task.pending) else None
+        if kind not in ("acquire", "release"):
+            return None
+        call, site = _call(sys._getframe(2))  # noqa: SLF001  the stack of the task that asks
+        held = self._held.get(task.id, 0)
         if kind == "release":
             self._released[task.id] = call
+            self._held[task.id] = held - 1
             return None
-        if call == (None, 0) or self._released.get(task.id) == call:
-            return kind, type(owner), call
-        return None
+        self._held[task.id] = held + 1
+        if self._focus == _NESTED:
+            counts = held > 0
+        else:
+            counts = call == (None, 0) or self._released.get(task.id) == call
+        return (kind, type(owner), call, site) if counts else None
 
     def draw(self, bound: int) -> int:
         """Uniform."""
         return int(self._uniform() * bound)
 
 
-def _call(frame: FrameType | None) -> Call:
-    """The outermost method call on the stack, by its code and the place it was made from."""
+def _call(frame: FrameType | None) -> tuple[Call, Call]:
+    """The outermost method call on the stack, by its code and its caller's place; and the innermost place."""
     found: Call = (None, 0)
+    site: Call = (None, 0)
     while frame is not None:
         code = frame.f_code
-        if code.co_varnames[:1] == ("self",) and code.co_argcount and not is_foreign(code.co_filename):
-            found = (code, frame.f_back.f_lasti if frame.f_back is not None else 0)
+        if not is_foreign(code.co_filename):
+            if site == (None, 0):
+                site = code, frame.f_lasti
+            if code.co_varnames[:1] == ("self",) and code.co_argcount:
+                found = (code, frame.f_back.f_lasti if frame.f_back is not None else 0)
         frame = frame.f_back
-    return found
+    return found, site

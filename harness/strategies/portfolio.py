@@ -1,7 +1,7 @@
 """The default: several strategies take turns, for no single one finds everything.
 
-One round of turns: random walk, POS, focused PCT, PCT, focused PCT, URW. Each keeps what it learnt from its
-own turns; POS, which sees every operation, also learns which points are worth a preemption.
+One round of turns: random walk, POS, focused PCT, PCT, focused PCT, URW, focused PCT. Each keeps what it
+learnt from its own turns; POS, which sees every operation, also learns which points are worth a preemption.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Portfolio:
             PCT(derived(seed, 1), suspects=suspects),
             focused,
             URW(derived(seed, 3)),
+            focused,
         )
         self._turn = -1
         self.present: Strategy = self._turns[0]

@@ -170,13 +170,13 @@ def test_an_unknown_strategy_is_told():
 
 
 def test_a_portfolio_gives_each_its_turns():
-    """Six turns in a fixed order, two of them focused PCT, again and again."""
+    """Seven turns in a fixed order, three of them focused PCT, again and again."""
     portfolio = Portfolio(1)
     turns = []
-    for _ in range(18):
+    for _ in range(21):
         assert portfolio.begin(None)
         turns.append(type(portfolio.present).__name__)
-    once = ["RandomWalk", "POS", "FocusedPCT", "PCT", "FocusedPCT", "URW"]
+    once = ["RandomWalk", "POS", "FocusedPCT", "PCT", "FocusedPCT", "URW", "FocusedPCT"]
     assert once * 3 == turns
 
 
@@ -194,13 +194,13 @@ def test_a_strategy_of_a_portfolio_hears_of_its_own_executions_only(monkeypatch)
 
         monkeypatch.setattr(kind, "begin", noted)
     last = None
-    for _ in range(24):
+    for _ in range(28):
         portfolio.begin(last)
         last = Told(type(portfolio.present).__name__)
     assert {owner for name, owner in heard if owner not in (None, name)} == set()
     assert {"RandomWalk", "POS", "PCT", "URW"} <= {owner for _, owner in heard}
     assert Counter(name for name, _ in heard) == Counter(
-        {"RandomWalk": 4, "POS": 4, "FocusedPCT": 8, "PCT": 4, "URW": 4}
+        {"RandomWalk": 4, "POS": 4, "FocusedPCT": 12, "PCT": 4, "URW": 4}
     )
 
 
