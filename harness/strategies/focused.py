@@ -31,7 +31,7 @@ __all__ = ["FocusedPCT"]
 
 _ALL, _ACCESSES, _GAPS, _NESTED = range(4)
 _BOUNDS = (0.1, 0.5, 0.9)  # executions count every suspect; accesses; gaps; nested acquisitions
-_EVERYWHERE = 0.25  # of executions that leave every task at the same place
+_EVERYWHERE = (0.2, 0.15, 0.35, 0.5)  # of each, executions that leave every task at the same place
 
 Call = tuple[CodeType | None, int]
 Place = tuple[Any, ...]
@@ -77,7 +77,7 @@ class FocusedPCT:
         most = self._most[self._focus]
         self._points = self._drawn(most)
         self._always = None
-        if most and self._uniform() < _EVERYWHERE:
+        if most and self._uniform() < _EVERYWHERE[self._focus]:
             self._always = list(most)[int(self._uniform() * len(most))]
         return True
 
