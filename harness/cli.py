@@ -339,6 +339,23 @@ def replay(files: tuple[str, ...], trace: bool, debug: bool) -> None:
     sys.exit(next((code for code in (1, 2, 3) if code in codes), 0))
 
 
+@cli.command("check-history")
+@click.argument("file", metavar="FILE")
+@click.option("--model", required=True, metavar="MODEL", help="A name, or module:Class, or file.py:Class.")
+@click.option("--nodes", type=click.IntRange(1), default=5_000_000, help="Configurations to look at.")
+@click.option(
+    "--seconds", type=click.FloatRange(0.1), default=60.0, show_default=True, help="At most so long."
+)
+def check_history(file: str, model: str, nodes: int, seconds: float) -> None:
+    """Is a recorded history linearizable? FILE is JSON Lines, one operation per line."""
+    from harness.checking import check_file, model_named
+    from harness.history.linearizability import Budget
+
+    answer = check_file(Path(file), model_named(model), Budget(nodes, seconds), min(_console().width, 120))
+    click.echo(answer.text)
+    sys.exit(answer.verdict.exit_code)
+
+
 def _heard(console: Console, total: int) -> Callable[[Any], None]:
     done = 0
 

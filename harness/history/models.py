@@ -45,9 +45,11 @@ class Model(Protocol):
 class Sequential:
     """Defaults: one part, and no operation blocks without an effect.
 
-    `looks` are the names of operations that change no state, whatever they answer.
+    `operations` are the names of all operations, if a history with others is to be refused; `looks` those
+    that change no state, whatever they answer.
     """
 
+    operations: frozenset[str] = frozenset()
     looks: frozenset[str] = frozenset()
 
     def partition(self, operation: str, arguments: tuple[Any, ...]) -> Hashable:
@@ -62,6 +64,7 @@ class Sequential:
 class Register(Sequential):
     """`read() -> value`, `write(value)`; None at first."""
 
+    operations = frozenset({"read", "write"})
     looks = frozenset({"read"})
 
     def initial(self) -> Sequence[State]:
@@ -84,6 +87,8 @@ class Register(Sequential):
 class CasRegister(Register):
     """A register with `cas(expected, new) -> whether it was expected`."""
 
+    operations = Register.operations | {"cas"}
+
     def step(
         self, state: State, operation: str, arguments: tuple[Any, ...], response: Any
     ) -> Sequence[State]:
@@ -105,6 +110,7 @@ class CasRegister(Register):
 class KeyValue(Register):
     """`get(key) -> value`, `put(key, value)`, `append(key, text)`; an absent key is ''. A part per key."""
 
+    operations = frozenset({"get", "put", "append"})
     looks = frozenset({"get"})
 
     def initial(self) -> Sequence[State]:
@@ -133,6 +139,7 @@ class KeyValue(Register):
 class FifoQueue(Sequential):
     """`put(item)`, `get() -> item` which blocks while empty, `poll() -> item or None`."""
 
+    operations = frozenset({"put", "get", "poll"})
     bound: int | None = None
 
     def initial(self) -> Sequence[State]:
@@ -170,12 +177,16 @@ class FifoQueue(Sequential):
 class BoundedQueue(FifoQueue):
     """A queue with room for `bound` items: `put` blocks, `offer(item) -> whether there was room`."""
 
+    operations = FifoQueue.operations | {"offer"}
+
     def __init__(self, bound: int = 1) -> None:
         self.bound = bound
 
 
 class Lock(Sequential):
     """`acquire()` which blocks, `try_acquire() -> bool`, `release()`, without an owner."""
+
+    operations = frozenset({"acquire", "try_acquire", "release"})
 
     def initial(self) -> Sequence[State]:
         """Free."""
@@ -200,6 +211,7 @@ class Lock(Sequential):
 class Counter(Sequential):
     """`increment() -> the value before`, `read() -> value`; 0 at first."""
 
+    operations = frozenset({"increment", "read"})
     looks = frozenset({"read"})
 
     def initial(self) -> Sequence[State]:
