@@ -298,3 +298,12 @@ def test_an_exception_of_a_submit_that_should_admit_is_no_way_to_reject(beside):
     run = beside()
     rulings = run.judge(Call("submit", run.arguments("submit")), ERROR)
     assert ["an answer, not an exception"] * len(run.states) == [ruling.expected for ruling in rulings]
+
+
+@pytest.mark.parametrize(("ttl", "hinted"), [(0, True), (5, False)])
+def test_a_time_to_live_of_zero_is_told_not_to_be_none(beside, ttl, hinted):
+    """A job that stays at job_ttl_ms=0 may be an implementation's "no limit": the finding says what 0 is."""
+    run = beside(job_ttl_ms=ttl).steps("submit", "finish 1", 9, "submit")
+    rulings = run.judge(Call("snapshot", run.arguments("snapshot", 1)), PENDING)
+    assert {()} == {ruling.states for ruling in rulings}
+    assert {hinted} == {ruling.expected.endswith("not none (A15)") for ruling in rulings}

@@ -6,9 +6,10 @@ who meets a foreign vocabulary for the first time mends the adapter first.
 
 from __future__ import annotations
 
+from harness.contracts.ledger.model import LedgerState
 from harness.contracts.records import Raised
 
-__all__ = ["if_absent", "if_in_other_units", "if_rejected"]
+__all__ = ["if_absent", "if_forever", "if_in_other_units", "if_rejected"]
 
 
 def if_rejected(raised: Raised) -> str:
@@ -21,6 +22,16 @@ def if_absent(raised: Raised) -> str:
     return (
         f"; if this is how it says that there is no such job, name {raised.type} under [exceptions] absent "
         "of an adapter"
+    )
+
+
+def if_forever(state: LedgerState, why: str) -> str:
+    """For a job that stays although the time to live is 0: that may have been taken for "no limit"."""
+    zero = state.configuration.job_ttl_ms == 0 and why.startswith("ttl")
+    return (
+        "; job_ttl_ms=0 is a time to live that is over in the next millisecond, not none (A15)"
+        if zero
+        else ""
     )
 
 

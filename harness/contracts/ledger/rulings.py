@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.contracts.ledger import model
-from harness.contracts.ledger.hints import if_absent, if_in_other_units, if_rejected
+from harness.contracts.ledger.hints import if_absent, if_forever, if_in_other_units, if_rejected
 from harness.contracts.ledger.model import Job, LedgerState
 from harness.contracts.ledger.times import wrong_times
 from harness.contracts.ledger.values import (
@@ -161,7 +161,10 @@ def _gone(state: LedgerState, job_id: Any, absent: bool) -> Ruling:
     if absent:
         return Ruling((state,), ("AJT-UNKNOWN", clause), "")
     return Ruling(
-        (), (clause,), "the answer for an absent job" + (f": it was evicted ({why})" if why else "")
+        (),
+        (clause,),
+        "the answer for an absent job"
+        + (f": it was evicted ({why})" + if_forever(state, why) if why else ""),
     )
 
 
