@@ -43,6 +43,7 @@ def lock_class(runtime: Runtime) -> type:
 
         def __init__(self) -> None:
             self.owner: Task | None = None
+            self.calm = 0
             self.scoped = False
             self.waiters = []
             if not runtime.executing:
@@ -83,7 +84,7 @@ def lock_class(runtime: Runtime) -> type:
                     return
                 raise RuntimeError("release unlocked lock")
             self.owner = None
-            if self.waiters:
+            if self.waiters and self.calm != runtime.calm:
                 runtime.woken(self)
 
         def __exit__(self, kind: object, error: object, trace: object) -> None:
@@ -95,7 +96,7 @@ def lock_class(runtime: Runtime) -> type:
                     return
                 raise RuntimeError("release unlocked lock")
             self.owner = None
-            if self.waiters:
+            if self.waiters and self.calm != runtime.calm:
                 runtime.woken(self)
 
         def _acquire_otherwise(self, blocking: bool, timeout: float) -> bool:
@@ -131,7 +132,7 @@ def lock_class(runtime: Runtime) -> type:
         def finish(self, task: Task) -> None:
             """Released by the end of the thread whose sentinel this is."""
             self.owner = None
-            if self.waiters:
+            if self.waiters and self.calm != runtime.calm:
                 runtime.woken(self)
 
         def holder(self) -> Task | None:
@@ -171,6 +172,7 @@ def rlock_class(runtime: Runtime) -> type:
 
         def __init__(self) -> None:
             self.owner: Task | None = None
+            self.calm = 0
             self.count = 0
             self.waiters = []
             if not runtime.executing:
@@ -218,7 +220,7 @@ def rlock_class(runtime: Runtime) -> type:
                 runtime.point("release", self, None)
             self.owner = None
             self.count = 0
-            if self.waiters:
+            if self.waiters and self.calm != runtime.calm:
                 runtime.woken(self)
 
         def __exit__(self, kind: object, error: object, trace: object) -> None:

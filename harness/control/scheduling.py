@@ -151,6 +151,7 @@ class Moment(ExecutionState):
                 points = max(0, most)
             self.lease = self.left = points
             self.ranks = ranks
+            self.calm += 1
 
     # ------------------------------------------------------------------ blocking and waking
 
@@ -200,6 +201,7 @@ class Moment(ExecutionState):
                 if ranks.get(task.id, _FIRST) > mine:
                     break
             else:
+                resource.calm = self.calm
                 return
         self._void()
 

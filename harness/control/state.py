@@ -61,6 +61,7 @@ class ExecutionState:
         "abandoned",
         "arrivals",
         "at_exit",
+        "calm",
         "clock",
         "current",
         "decisions",
@@ -98,6 +99,7 @@ class ExecutionState:
         self.explored = 0  # steps while exploring
         self._explored_from = 0
         self.arrivals = 0  # how often somebody had to ask
+        self.calm = 1  # counts answers that stand for a while
         self.now_ns = EPOCH_NS
         self.runnable: list[Task] = []
         self._outside = self.running = Task(MAIN, "main", None)

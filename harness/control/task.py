@@ -34,15 +34,17 @@ class TaskKilled(BaseException):
 class Resource:
     """Something to wait for: whoever stands in front of it can go on once it has no `owner`.
 
-    `waiters` are the tasks suspended in front of it, in order of arrival. One that is `derived` only
+    `waiters` are the tasks suspended in front of it, in order of arrival. While `calm` is the runtime's, none
+    of them would go on if it were free. One that is `derived` only
     waits for what other tasks do, and tells nothing when they are stuck.
     """
 
-    __slots__ = ("__weakref__", "owner", "waiters")
+    __slots__ = ("__weakref__", "calm", "owner", "waiters")
     noun = "resource"
     derived = False
     owner: Task | None
     waiters: list[Task]
+    calm: int
 
     def holder(self) -> Task | None:
         """The task that alone can free this, if it is certain who that is."""
