@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -101,3 +103,25 @@ def test_a_small_budget_is_unknown(harness, history):
     ending = harness("check-history", history(RIGHT), "--model", "register", "--nodes", "1")
     assert 3 == ending.code
     assert "raise the budget" in ending.out
+
+
+def blocks_of(text, language):
+    """The fenced blocks of a page in this language."""
+    return [part.partition("```")[0] for part in text.split(f"```{language}\n")[1:]]
+
+
+def test_the_page_on_histories_says_what_happens(harness, tmp_path, monkeypatch):
+    """Its file leads to its output, and its model is one."""
+    page = (Path(__file__).parents[2] / "docs" / "histories.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    [lines] = blocks_of(page, "json")
+    [model] = blocks_of(page, "python")
+    (tmp_path / "history.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / "stack.py").write_text(model, encoding="utf-8")
+    ending = harness("check-history", "history.jsonl", "--model", "register")
+    assert 1 == ending.code
+    assert textwrap.indent(ending.out, "    ", lambda line: line.strip()) in page
+    pushed = {"client": "a", "operation": "push", "arguments": [1], "called": 0, "returned": 1}
+    popped = {"client": "b", "operation": "pop", "result": 2, "called": 2, "returned": 3}
+    (tmp_path / "history.jsonl").write_text(f"{json.dumps(pushed)}\n{json.dumps(popped)}", encoding="utf-8")
+    assert 1 == harness("check-history", "history.jsonl", "--model", "stack.py:Stack").code
