@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+PAGE = Path(__file__).parents[2] / "docs" / "histories.md"
 WRONG = [
     {"client": "a", "operation": "write", "arguments": [1], "called": 0, "returned": 1},
     {"client": "a", "operation": "write", "arguments": [2], "called": 2, "returned": 3},
@@ -110,9 +111,10 @@ def blocks_of(text, language):
     return [part.partition("```")[0] for part in text.split(f"```{language}\n")[1:]]
 
 
+@pytest.mark.skipif(not PAGE.exists(), reason="the installed package comes without its pages")
 def test_the_page_on_histories_says_what_happens(harness, tmp_path, monkeypatch):
     """Its file leads to its output, and its model is one."""
-    page = (Path(__file__).parents[2] / "docs" / "histories.md").read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     [lines] = blocks_of(page, "json")
     [model] = blocks_of(page, "python")
