@@ -217,10 +217,18 @@ DIRECTED = (
     _program("AJT-WAIT-BUDGET", "submit; wait 0 RUNNING -5; finish 0; wait 0 PENDING -5; wait 0 DONE -1"),
     _program("AJT-WAIT-BUDGET", "submit; wait 0 PENDING -5"),
     _program(
+        "AJT-WAIT-BUDGET", "submit; wait 0 PENDING 2500; wait 0 PENDING 1001; wait 0 PENDING 999; audit"
+    ),
+    _program(
         "AJT-RET-NONTERM",
         "submit * 2; transition_running 1; advance 6; submit; audit; advance 6; submit; audit",
         job_ttl_ms=5,
         max_completed=0,
+    ),
+    _program(
+        "AJT-RET-TTL",
+        "submit * 2; finish 1; advance 81; submit; audit; transition_running 0; advance 81; submit; audit",
+        job_ttl_ms=80,
     ),
     _program(
         "AJT-RET-TTL",

@@ -52,6 +52,18 @@ class BoundIgnoresTheState(_Scanning):
 
 
 @breaks("AJT-RET-TTL")
+class TtlStopsAtAJobInFlight(_Scanning):
+    """The sweep goes through the jobs in the order of submission, and stops at the first that stays."""
+
+    def _sweep_expired(self) -> None:
+        now = self._clock.now_ms()
+        for job in list(self._jobs.values()):
+            if not self._expired(job, now):
+                break
+            self._evict(job.id)
+
+
+@breaks("AJT-RET-TTL")
 class TtlRunsFromSubmission(_Scanning):
     """The time to live of a terminal job runs from its submission."""
 

@@ -266,6 +266,14 @@ class NegativeBudgetIsRefused(Ledger):
         return super().wait(job_id, initial, timeout_ms)
 
 
+@breaks("AJT-WAIT-BUDGET")
+class BudgetInWholeSeconds(Ledger):
+    """A budget of more than a second is cut down to whole seconds."""
+
+    def wait(self, job_id: Any, initial: JobState | str, timeout_ms: int) -> Snapshot | None:
+        return super().wait(job_id, initial, timeout_ms // 1000 * 1000 if timeout_ms > 1000 else timeout_ms)
+
+
 @breaks("AJT-WAIT-EVICT")
 class EvictedJobWaitsOn(_Waiting):
     """A waiter that wakes after its job was evicted goes on waiting for it."""
