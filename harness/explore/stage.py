@@ -27,7 +27,7 @@ from harness.targets.locate import Target
 __all__ = ["find_planted_interleaving", "run_interleavings"]
 
 _CANARY_EXECUTIONS = 200
-_WIDTH = 100
+_WIDTH = 76  # what stays of 80 columns below a finding's indentation
 _USUAL_STRANDS = 4
 _FEWEST = 10
 
@@ -188,13 +188,20 @@ class _Run:
         if path is None and self._store is not None and self._job.remember:
             seed = Seed(found.schedule, self._fields(scenario, found))
             path = self._store.keep(seed, f"{self._contract.name}-{finding.clause or failure.kind.value}")
-        reproduce = f"harness replay {shlex.quote(str(path))}" if path is not None else self._again(scenario)
+        reproduce = (
+            self._again(scenario) if path is None else f"harness replay {shlex.quote(self._from_here(path))}"
+        )
         self.findings[finding.clause] = replace(
             finding,
             stage=STAGE,
             program=interleaving_text(found, _WIDTH),
             reproduce=reproduce,
         )
+
+    def _from_here(self, path: Path) -> str:
+        """A seed's path as somebody types it where the gate was started."""
+        folder = Path(self._job.folder or Path.cwd())
+        return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
     def _again(self, scenario: Scenario) -> str:
         return f"{self._job.reproduce} --scenario {shlex.quote(scenario.name)}"

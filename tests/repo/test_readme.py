@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -108,3 +110,23 @@ def test_ci_refuses_a_readme_without_one_command(ci, readme):
     done = ci(readme)
     assert (done.returncode, done.stdout) == (2, "")
     assert "exactly one" in done.stderr
+
+
+def test_the_race_that_the_readme_shows_is_what_the_gate_shows(root, readme, tmp_path):
+    """Clause, picture, schedule and seed, line by line; the dots stand for the two operations' ids."""
+    shown = readme.partition("    broken clause AJT-ADMIT-CAS\n")[2].partition("**What a pass means.**")[0]
+    shutil.copytree(root / "docs" / "examples", tmp_path / "docs" / "examples")
+    target = "docs/examples/job_table"
+    words = ["gate", f"{target}.py:JobTable", "--adapter", f"{target}.toml"]
+    words += ["--stage", "interleavings", "--scenario", "ends"]
+    told = subprocess.run(
+        [sys.executable, "-m", "harness", *words],
+        cwd=tmp_path,
+        env={**os.environ, "COLUMNS": "120", "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout
+    lines = [line.removeprefix("    ") for line in shown.splitlines()]
+    said = {line.rstrip() for line in told.splitlines()}
+    assert [line for line in lines if line.strip() not in ("", "...") and line.rstrip() not in said] == []
