@@ -20,6 +20,7 @@ from harness.explore.group import Group
 from harness.explore.privately import private_function, private_program
 from harness.explore.program import Program
 from harness.findings import HarnessError, UsageError
+from harness.targets.made_of import Elsewhere
 
 __all__ = ["Laboratory", "ProgramLaboratory"]
 
@@ -47,8 +48,7 @@ class Laboratory:
         self._prefixes = tuple(instrument)
         self._roots = tuple(roots)
         self._accesses = accesses
-        self._elsewhere: list[str] = []
-        self._left_out: set[str] = set()
+        self._elsewhere = Elsewhere()
         self._set_up(NOTHING)
 
     def run(self, strategy: Any, tracer: Tracer | None = None) -> Ended:
@@ -95,7 +95,7 @@ class Laboratory:
             self.runtime = Runtime(self._steps)
             self.world = ControlledWorld(
                 self.runtime,
-                (*self._prefixes, *self._elsewhere),
+                (*self._prefixes, *self._elsewhere.packages),
                 self._roots,
                 mutable=mutable,
                 accesses=self._accesses,
@@ -103,14 +103,11 @@ class Laboratory:
             try:
                 self._import()
             except UsageError:
-                if not self._elsewhere:
+                if not self._elsewhere.gives_in():
                     raise
-                self._left_out.add(self._elsewhere.pop())  # not everything can be imported twice
                 continue
-            known = {*self._prefixes, *self.world.modules, *self._elsewhere, *self._left_out}
-            if more := self._made_of() - known:
-                self._elsewhere.append(min(more))
-            elif not self.world.compiler.outdated:
+            grows = self._elsewhere.grows(self._made_of(), {*self._prefixes, *self.world.modules})
+            if not grows and not self.world.compiler.outdated:
                 return
             mutable = self.world.compiler.seen
 

@@ -18,6 +18,7 @@ from harness.control.watchdog import Guard
 from harness.control.world import solo_world
 from harness.findings import UsageError
 from harness.targets.locate import OrdinaryImporter, Target
+from harness.targets.made_of import Elsewhere
 from harness.targets.subject import Binding, Subject
 
 __all__ = ["Surroundings"]
@@ -44,25 +45,22 @@ class Surroundings:
     def of(cls, target: Target, contract: Contract, adapter: Adapter) -> Surroundings:
         """Import the target, privately if it allows that, and examine it; raises UsageError."""
         target.prepare_path()
-        elsewhere: list[str] = []
-        left_out: set[str] = set()
+        elsewhere = Elsewhere()
         try:
             while True:
-                world, clock, allocations = solo_world([*target.prefixes, *elsewhere], target.roots)
+                world, clock, allocations = solo_world([*target.prefixes, *elsewhere.packages], target.roots)
                 try:
                     binding = Binding(contract, target.factory(world), adapter)
-                    known = {*target.prefixes, *world.modules, *elsewhere, *left_out}
-                    if not (more := binding.packages - known):
-                        binding.examine()
-                        more = binding.packages - known
+                    known = {*target.prefixes, *world.modules}
+                    if elsewhere.grows(binding.packages, known):
+                        continue
+                    binding.examine()
                 except UsageError:
-                    if not elsewhere:
+                    if not elsewhere.gives_in():
                         raise
-                    left_out.add(elsewhere.pop())  # not everything can be imported twice
                     continue
-                if not more:
+                if not elsewhere.grows(binding.packages, known):
                     return cls(binding, clock, allocations)
-                elsewhere.append(min(more))  # what it is made of, or derives from, must live there, too
         except NeedsThreads as error:
             return cls.in_real_time(target, contract, adapter, str(error))
 

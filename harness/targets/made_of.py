@@ -8,10 +8,36 @@ races would then not be looked for.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from types import FunctionType, MethodType
 from typing import Any
 
-__all__ = ["packages_in", "packages_of"]
+__all__ = ["Elsewhere", "packages_in", "packages_of"]
+
+
+class Elsewhere:
+    """Packages that turned out to be under test, beside those that were named; found one at a time.
+
+    Not everything can be imported twice: one whose private import failed is left out, and stays shared.
+    """
+
+    def __init__(self) -> None:
+        self.packages: list[str] = []
+        self._left_out: set[str] = set()
+
+    def grows(self, made_of: set[str], known: Iterable[str]) -> bool:
+        """Add one of these packages that is not known yet; False if there is none."""
+        more = made_of - {*known, *self.packages, *self._left_out}
+        if more:
+            self.packages.append(min(more))
+        return bool(more)
+
+    def gives_in(self) -> bool:
+        """Leave out the package that was added last; False if there is none."""
+        if self.packages:
+            self._left_out.add(self.packages.pop())
+            return True
+        return False
 
 
 def packages_of(made: Any) -> set[str]:
