@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from harness.control.numbers import Numbers
-from harness.strategies.nondeterminism import Nondeterminism
+from harness.strategies.nondeterminism import OUTSIDE, Nondeterminism
 
 if TYPE_CHECKING:
     from harness.control.runtime import Ended
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from harness.strategies.protocol import Strategy
 
 __all__ = ["DeterminismCheck"]
-
-_HINT = (
-    "Something outside the schedule decides: module state kept from one execution to the next, random "
-    "numbers, hashes, the real clock, or real threads"
-)
 
 
 class DeterminismCheck:
@@ -35,7 +30,6 @@ class DeterminismCheck:
     def __init__(self, inner: Strategy) -> None:
         self.early_timeouts = inner.early_timeouts
         self._inner = inner
-        self._choices: list[int] = []
         self._seen: list[tuple[Any, ...]] = []
         self._draws: list[int] = []
         self._checking = True  # nothing, at first
@@ -58,13 +52,11 @@ class DeterminismCheck:
         if self._place != len(self._seen):
             raise Nondeterminism(
                 f"the same choices led elsewhere: the second run ended after {self._place} of "
-                f"{len(self._seen)} steps. {_HINT}"
+                f"{len(self._seen)} steps. {OUTSIDE}"
             )
         self._checking = False
-        self._choices.clear()
         self._seen.clear()
         self._draws.clear()
-        self._place = 0
         begun = self._inner.begin(self._last)
         self.early_timeouts = self._inner.early_timeouts
         return begun
@@ -77,9 +69,7 @@ class DeterminismCheck:
         chosen = runnable[0]
         if len(runnable) > 1 or self._inner.sees_all:
             chosen = self._inner.choose(moment)
-        self._choices.append(chosen.id)
         self._seen.append(self._sight(moment, chosen))
-        self._place += 1
         return chosen
 
     def draw(self, bound: int) -> int:
@@ -91,17 +81,15 @@ class DeterminismCheck:
         return self._draws[self._drawn - 1] if self._drawn <= len(self._draws) else 0
 
     def _again(self, moment: Moment) -> Task:
-        place = self._place
+        seen = self._seen[self._place] if self._place < len(self._seen) else (-1, "the end")
         self._place += 1
-        wanted = self._choices[place] if place < len(self._choices) else -1
-        chosen = next((task for task in moment.runnable if task.id == wanted), None)
-        if chosen is None or self._sight(moment, chosen) != self._seen[place]:
+        chosen = next((task for task in moment.runnable if task.id == seen[0]), None)
+        if chosen is None or self._sight(moment, chosen) != seen:
             there = ", ".join(task.name for task in moment.runnable)
-            before = self._seen[place][1] if place < len(self._seen) else "the end"
             after = chosen.pending[0] if chosen is not None and chosen is not moment.clock else "another one"
             raise Nondeterminism(
-                f"the same choices led elsewhere: at step {moment.step} the first run came to {before}, the "
-                f"second to {after}, with {there} to choose from. {_HINT}"
+                f"the same choices led elsewhere: at step {moment.step} the first run came to {seen[1]}, the "
+                f"second to {after}, with {there} to choose from. {OUTSIDE}"
             )
         return chosen
 
@@ -109,4 +97,4 @@ class DeterminismCheck:
         kind, owner, key = moment.fire_operation() if chosen is moment.clock else chosen.pending
         plain = key if isinstance(key, str | int) else None
         tasks = tuple(task.id for task in moment.runnable)
-        return tasks, kind, self._numbers.of(owner), plain, moment.now_ns
+        return chosen.id, kind, self._numbers.of(owner), plain, tasks, moment.now_ns

@@ -9,7 +9,13 @@ from harness.findings import HarnessError
 if TYPE_CHECKING:
     from harness.control.scheduling import Moment
 
-__all__ = ["Nondeterminism", "diverged"]
+__all__ = ["OUTSIDE", "Nondeterminism", "diverged"]
+
+OUTSIDE = (
+    "Something outside the schedule decides: module state kept from one execution to the next, random "
+    "numbers, hashes, the real clock, or real threads"
+)
+"""What may be behind it, for every message."""
 
 
 class Nondeterminism(HarnessError):
@@ -22,6 +28,5 @@ def diverged(moment: Moment, wanted: int, decision: int) -> Nondeterminism:
     name = moment.tasks[wanted].name if wanted < len(moment.tasks) else f"task {wanted}"
     return Nondeterminism(
         f"the same decisions led elsewhere: at decision {decision} (step {moment.step}) {name} should go on, "
-        f"but only {runnable} could. Something outside the schedule decides: module state kept from one "
-        "execution to the next, random numbers, hashes, the real clock, or real threads"
+        f"but only {runnable} could. {OUTSIDE}"
     )
