@@ -106,8 +106,6 @@ def deadlock(moment: Moment, stuck: Sequence[Task]) -> Failure:
 
 def stuck_in_cycle(task: Task) -> list[Task]:
     """The tasks of a wait-for cycle through `task` that nobody else can break; empty if there is none."""
-    if task.waiting_on.holder() is None:
-        return []
     cycle: list[Task] = []
     other: Task | None = task
     while other is not None and other.blocked and other.deadline_ns is None and not other.timed_out:

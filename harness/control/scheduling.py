@@ -242,7 +242,7 @@ class Moment(ExecutionState):
                 self._check_invariant()
             chosen = self._answer()
             if self.exploring and chosen is not self.current:
-                self.decisions.append((2 * self.step + (self.current is None), chosen.id))
+                self.decisions.append((self.mark, chosen.id))
             if self.tracer is not None:
                 self.tracer.decided(self, chosen)
             if chosen is not self.clock:

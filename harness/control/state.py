@@ -13,7 +13,7 @@ from harness.findings import HarnessError
 if TYPE_CHECKING:
     from harness.control.scheduling import Moment
 
-__all__ = ["EPOCH_NS", "FOR_EVER", "MAIN", "ExecutionState", "Tracer"]
+__all__ = ["CLOCK_ID", "EPOCH_NS", "FOR_EVER", "MAIN", "ExecutionState", "Tracer"]
 
 FOR_EVER = 1 << 60
 CLOCK_ID = 1 << 30

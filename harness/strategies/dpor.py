@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from harness.control.numbers import Numbers
+from harness.control.state import CLOCK_ID
 from harness.strategies.dependency import dependent, may_be_co_enabled
 from harness.strategies.nondeterminism import diverged
 
@@ -35,10 +36,10 @@ class _Node:
     """A state on the present path, and the operation chosen in it.
 
     `todo` are tasks to come back for, `done` those tried already, `sleep` those that need no trying.
-    `clock` is the task number of the clock and `waiter` whose wait it would end here, if it may.
+    `waiter` is whose wait the clock would end here, if it may.
     """
 
-    __slots__ = ("chosen", "clock", "done", "enabled", "operation", "sleep", "todo", "waiter")
+    __slots__ = ("chosen", "done", "enabled", "operation", "sleep", "todo", "waiter")
 
     def __init__(self, enabled: dict[int, Operation], sleep: dict[int, Operation], chosen: int) -> None:
         self.enabled = enabled
@@ -47,19 +48,18 @@ class _Node:
         self.operation = enabled[chosen]
         self.todo: set[int] = set()
         self.done: dict[int, Operation] = {}
-        self.clock: int | None = None
         self.waiter: int | None = None
 
     @property
     def process(self) -> int:
         """The task that moved on from here, or the end of a wait of one."""
-        return self.chosen if self.waiter is None or self.chosen != self.clock else ~self.waiter
+        return self.chosen if self.waiter is None or self.chosen != CLOCK_ID else ~self.waiter
 
     def task_of(self, process: int) -> int | None:
         """Whom to choose here so that this process moves on; None if it cannot."""
         if process >= 0:
             return process if process in self.enabled else None
-        return self.clock if self.waiter == ~process else None
+        return CLOCK_ID if self.waiter == ~process else None
 
 
 class DPOR:
@@ -142,8 +142,7 @@ class DPOR:
         if current is not None and current.id == first and current.pending[0] == "yield" and len(awake) > 1:
             first = next(task for task in awake if task != first)
         node = _Node(pending, sleep, first)
-        if moment.clock.id in pending:
-            node.clock = moment.clock.id
+        if CLOCK_ID in pending:
             node.waiter = moment.next_to_fire().id
         return node
 
