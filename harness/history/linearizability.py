@@ -150,7 +150,8 @@ class _Search:
         events.sort()
         free: list[int] = []
         slots = 0
-        opened: dict[int, tuple[int, int]] = {}
+        changes: dict[int, tuple[int, int]] = {}  # what is open, by place: slot and class
+        looks: dict[int, tuple[int, int]] = {}
         for _, is_response, place in events:
             item = self.items[place]
             if not is_response:
@@ -158,24 +159,16 @@ class _Search:
                     slot = free.pop()
                 else:
                     slot, slots = slots, slots + 1
-                opened[place] = (1 << slot, self.automaton.class_of(item))
-                self._calls.append((len(self._levels), 1 << slot, item))
+                bit, number = 1 << slot, self.automaton.class_of(item)
+                (looks if number in self.automaton.looks else changes)[place] = bit, number
+                self._calls.append((len(self._levels), bit, item))
                 continue
-            bit, number = opened.pop(place)
-            looks = self.automaton.looks
-            self._levels.append(
-                _Level(
-                    bit,
-                    number,
-                    item,
-                    tuple(pair for pair in opened.values() if pair[1] not in looks),
-                    tuple(pair for pair in (*opened.values(), (bit, number)) if pair[1] in looks),
-                )
-            )
+            open_looks = tuple(looks.values())
+            bit, number = looks.pop(place) if place in looks else changes.pop(place)
+            self._levels.append(_Level(bit, number, item, tuple(changes.values()), open_looks))
             free.append(bit.bit_length() - 1)
-        for place, (bit, number) in opened.items():
-            item = self.items[place]
-            self._tail.append((bit, number, item.response is BLOCKED))
+        for place, (bit, number) in changes.items():  # a look without a response would change nothing
+            self._tail.append((bit, number, self.items[place].response is BLOCKED))
         self._width = slots
 
     # ------------------------------------------------------------------ the search
@@ -212,12 +205,7 @@ class _Search:
     def _after(self, depth: int, config: int) -> Iterator[int]:
         """The configurations after a response, those that order the fewest others for it first."""
         level, width, expanded = self._levels[depth], self._width, self._expanded[depth]
-        bit, row, after, looks = (
-            level.bit,
-            self.automaton.rows[level.number],
-            self.automaton.after,
-            level.looks,
-        )
+        bit, number, looks, after = level.bit, level.number, level.looks, self.automaton.after
         if looks:
             config = self._with_looks(looks, config)
         if config & bit:
@@ -229,8 +217,7 @@ class _Search:
         todo = [config]
         for config in todo:  # grows while it is walked
             state, mask = config >> width, config & ((1 << width) - 1)
-            states = row.get(state)
-            for then in after(level.number, state) if states is None else states:
+            for then in after(number, state):
                 reached = then << width | mask
                 yield (self._with_looks(looks, reached) if looks else reached) & ~bit
             for other, kind in level.changes:
