@@ -69,7 +69,6 @@ class _Strand:
         self.index = index
         self.name = f"{role}-{index}"
         self.shared = shared
-        self.counts = laboratory.scenario.counts
         self.random = Random(f"{laboratory.seed}/{laboratory.scenario.name}/{self.name}")
         self.recorder = Recorder(self.name, laboratory.now)
         self.system = SimpleNamespace()
@@ -77,6 +76,11 @@ class _Strand:
         self._laboratory = laboratory
         self._turns = 0
         self._count = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many strands play each role."""
+        return self._laboratory.scenario.counts
 
     def equip(self, subject: Subject) -> None:
         """Give the strand its recorded calls."""
