@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from harness.explore.naming import test_named
 from harness.findings import Verdict
 from harness.report.interleaving import interleaving_text
 from harness.seeds.schedule import Seed
-from harness.seeds.store import SeedStore
+from harness.seeds.store import SeedStore, replay_command
 
 __all__ = ["explore_test"]
 
@@ -68,4 +67,4 @@ def _kept(identity: str, effort: Effort, outcome: Exploration, seeds: str) -> st
         "message": failure.message,
     }
     path = SeedStore(Path(seeds)).keep(Seed(found.schedule, fields), "test-" + identity.rpartition("::")[2])
-    return f"harness replay {shlex.quote(str(path))}"
+    return replay_command(path)

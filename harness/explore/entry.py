@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from harness.explore.program import Program
 from harness.findings import HarnessError, UsageError, Verdict
 from harness.report.interleaving import interleaving_text
 from harness.seeds.schedule import Seed
-from harness.seeds.store import DEFAULT_FOLDER, SeedStore
+from harness.seeds.store import DEFAULT_FOLDER, SeedStore, replay_command
 from harness.strategies.replay import Replay
 
 __all__ = ["Undecided", "Violated", "explore"]
@@ -143,7 +142,7 @@ def _explored(
         command = ""
         if store is not None:
             path = store.keep(_seed_of(identity, effort, found), "test-" + identity.rpartition("::")[2])
-            command = f"harness replay {shlex.quote(str(path))}" if "::" in identity else f"seed {path}"
+            command = replay_command(path) if "::" in identity else f"seed {path}"
         raise Violated("\n" + interleaving_text(found, _WIDTH, command), exploration)
     if exploration.verdict is Verdict.UNKNOWN:
         raise Undecided(f"{identity}: {'; '.join(exploration.reasons)}")
@@ -184,6 +183,4 @@ def _replayed(laboratory: Laboratory, path: Path, seed: Seed, effort: Effort) ->
     from harness.explore.exploration import Coverage
 
     outcome = Exploration(Verdict.VIOLATION, Coverage.BUDGET, found, 1, 0.0, ended.steps, 1)
-    raise Violated(
-        "\n" + interleaving_text(found, _WIDTH, f"harness replay {shlex.quote(str(path))}"), outcome
-    )
+    raise Violated("\n" + interleaving_text(found, _WIDTH, replay_command(path)), outcome)

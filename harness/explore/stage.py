@@ -20,7 +20,7 @@ from harness.job import StageJob
 from harness.report.interleaving import interleaving_text
 from harness.scenario import Scenario
 from harness.seeds.schedule import Seed
-from harness.seeds.store import SeedStore
+from harness.seeds.store import SeedStore, replay_command
 from harness.strategies.replay import Replay
 from harness.targets.locate import Target
 
@@ -188,20 +188,15 @@ class _Run:
         if path is None and self._store is not None and self._job.remember:
             seed = Seed(found.schedule, self._fields(scenario, found))
             path = self._store.keep(seed, f"{self._contract.name}-{finding.clause or failure.kind.value}")
-        reproduce = (
-            self._again(scenario) if path is None else f"harness replay {shlex.quote(self._from_here(path))}"
-        )
+        reproduce = self._again(scenario)
+        if path is not None:  # below the folder as it was given, from where the gate was started
+            reproduce = replay_command(Path(self._job.seeds, path.name))
         self.findings[finding.clause] = replace(
             finding,
             stage=STAGE,
             program=interleaving_text(found, _WIDTH),
             reproduce=reproduce,
         )
-
-    def _from_here(self, path: Path) -> str:
-        """A seed's path as somebody types it where the gate was started."""
-        folder = Path(self._job.folder or Path.cwd())
-        return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
     def _again(self, scenario: Scenario) -> str:
         return f"{self._job.reproduce} --scenario {shlex.quote(scenario.name)}"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 from harness.findings import UsageError
 from harness.seeds.schedule import Seed
 
-__all__ = ["DEFAULT_FOLDER", "SeedStore", "read_seed"]
+__all__ = ["DEFAULT_FOLDER", "SeedStore", "read_seed", "replay_command"]
 
 DEFAULT_FOLDER = ".harness/seeds"
 _SUFFIX = ".seed"
@@ -25,6 +26,11 @@ def read_seed(path: Path) -> Seed:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
     return Seed.from_text(text, str(path))
+
+
+def replay_command(path: Path) -> str:
+    """What somebody types to see a kept failure again."""
+    return f"harness replay {shlex.quote(str(path))}"
 
 
 class SeedStore:
