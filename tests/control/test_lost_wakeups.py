@@ -51,24 +51,25 @@ class Flagged:
                 self.changed.wait()
 
 
-def look_then_wait():
-    """The notify may come between the look and the wait."""
-    flagged = Flagged()
-    threads = [threading.Thread(target=job) for job in (flagged.await_flag, flagged.raise_flag)]
+def together(*jobs):
+    """Runs each in a thread of its own."""
+    threads = [threading.Thread(target=job) for job in jobs]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def look_then_wait():
+    """The notify may come between the look and the wait."""
+    flagged = Flagged()
+    together(flagged.await_flag, flagged.raise_flag)
 
 
 def waits_for_what_nobody_does():
     """Whoever notifies does so for something else, before or during the wait."""
     flagged = Flagged()
-    threads = [threading.Thread(target=job) for job in (flagged.raise_other, flagged.await_under_the_lock)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(flagged.raise_other, flagged.await_under_the_lock)
 
 
 def starved_consumer():
