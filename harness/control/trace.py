@@ -108,7 +108,7 @@ class TraceRecorder:
         if not moment.exploring:
             return
         current = moment.current
-        frame = innermost(_frame(chosen, moment))
+        frame = innermost(_frame(moment.next_to_fire() if chosen is moment.clock else chosen, moment))
         kind, owner, key = moment.fire_operation() if chosen is moment.clock else chosen.pending
         self.steps.append(
             Step(
@@ -131,8 +131,28 @@ class TraceRecorder:
         """Nothing to note: the decision for the clock was noted."""
 
     def notified(self, moment: Moment, condition: Any) -> None:
-        """Note a notify that woke nobody."""
-        self._unheard.add(condition, moment.running.name, sys._getframe(1), len(self.steps))  # noqa: SLF001
+        """Note a notify that woke nobody, as a step that nobody could have chosen otherwise."""
+        task, frame = moment.running.name, sys._getframe(1)  # noqa: SLF001
+        self._unheard.add(condition, task, frame, len(self.steps))
+        user = innermost(frame)
+        if user is not None:
+            code = user.f_code
+            self.steps.append(
+                Step(
+                    task=task,
+                    kind="notify",
+                    label=f"notify nobody in {_module(user)}:{code.co_qualname}",
+                    resource=self._numbers.of(condition),
+                    key="",
+                    file=code.co_filename,
+                    line=user.f_lineno,
+                    function=code.co_qualname,
+                    runnable=(),
+                    at=Arrival(task, "notify", len(self.steps)),
+                    default=True,
+                    preempts=False,
+                )
+            )
 
     def missed(self, task: Task) -> str:
         """The notify that a stuck task came too late for."""

@@ -1,101 +1,34 @@
-"""One sentence on why an interleaving fails, and the steps of it that matter."""
+"""One sentence on why an interleaving fails."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from harness.control.failures import Failure, FailureKind
 from harness.control.trace import Step
+from harness.report.relevance import by_place, handovers, touched
 
-__all__ = ["explained", "place_of", "steps_that_matter"]
-
-_ACCESSES = ("read", "write")
-ANY = "*"
+__all__ = ["explained", "place_of"]
 
 
 def explained(failure: Failure, steps: Sequence[Step]) -> str:
     """What went wrong, in one sentence."""
-    steps = _by_place(steps)
+    steps = by_place(steps)
     if failure.kind in (FailureKind.DEADLOCK, FailureKind.LOST_WAKEUP):
         return _stuck(failure)
-    return _lost_update(steps) or _stale_read(steps) or _early_timeout(steps) or _interfered(steps)
+    return (
+        _woken_too_late(failure, steps)
+        or _lost_update(steps)
+        or _stale_read(steps)
+        or _early_timeout(steps)
+        or _interfered(steps)
+    )
 
 
 def place_of(step: Step) -> str:
     """A step's file and line."""
     return f"{Path(step.file).name}:{step.line}" if step.file else step.label
-
-
-def steps_that_matter(failure: Failure, steps: Sequence[Step]) -> list[Step]:
-    """The steps on what several tasks touched, of the tasks that the schedule's deviations are about.
-
-    Where tasks are stuck in a cycle, those by which they took what they hold; where a wakeup was lost, the
-    last look before the wait at what others changed since.
-    """
-    if failure.waits and all(wait.holder for wait in failure.waits):
-        return _held(steps, {wait.task for wait in failure.waits})
-    outdated = [
-        step for wait in failure.waits if wait.missed for step in _outdated(_by_place(steps), wait.task)
-    ]
-    if outdated:
-        return outdated
-    about = {name for step in steps if not step.default for name in (step.task, step.at.task)} - {"main"}
-    if len(about) > 1:
-        steps = [step for step in steps if step.task in about or step.kind == "fire"]
-    steps = _by_place(steps)
-    users: dict[tuple[int, str], set[str]] = {}
-    writers: set[tuple[int, str]] = set()
-    for step in steps:
-        users.setdefault(_what(step), set()).add(step.task)
-        if step.kind not in ("read", "time", "try"):
-            writers.add(_what(step))
-    shared = {what for what, tasks in users.items() if len(tasks) > 1 and what in writers}
-    data = {_what(step) for step in steps if step.kind in _ACCESSES} & shared
-    shared = data or shared  # locks are shown where no data tells the story
-    return [
-        step
-        for step in steps
-        if step.kind == "fire"
-        or (step.file and step.kind != "release" and (_what(step) in shared or step.preempts))
-    ]
-
-
-def _outdated(steps: Sequence[Step], waiter: str) -> list[Step]:
-    """The waiter's last look at something that others wrote afterwards, and what they wrote."""
-    written: dict[tuple[int, str], list[Step]] = {}
-    for step in reversed(steps):
-        if step.task != waiter and step.kind == "write":
-            written.setdefault(_what(step), []).append(step)
-        elif step.task == waiter and step.kind == "read" and _what(step) in written:
-            return [step, *reversed(written[_what(step)])]
-    return []
-
-
-def _held(steps: Sequence[Step], tasks: set[str]) -> list[Step]:
-    """The acquisitions by these tasks that nobody undid, in order."""
-    held: dict[tuple[str, int], list[Step]] = {}
-    for step in steps:
-        if step.kind in ("acquire", "timed") and step.task in tasks and step.file:
-            held.setdefault((step.task, step.resource), []).append(step)
-        elif step.kind == "release":
-            for key in [key for key in held if key[1] == step.resource]:
-                held[key].pop()
-                if not held[key]:
-                    del held[key]
-    kept = {id(step) for taken in held.values() for step in taken}
-    return [step for step in steps if id(step) in kept]
-
-
-def _by_place(steps: Sequence[Step]) -> list[Step]:
-    """Accesses to a container that is also used as a whole are told as accesses to all of it."""
-    whole = {step.resource for step in steps if step.key == ANY}
-    return [replace(step, key=ANY) if step.resource in whole else step for step in steps]
-
-
-def _what(step: Step) -> tuple[int, str]:
-    return step.resource, step.key
 
 
 def _noun(step: Step) -> str:
@@ -115,12 +48,32 @@ def _stuck(failure: Failure) -> str:
     return f"{len(failure.waits)} tasks wait for something that nobody will do any more."
 
 
+def _woken_too_late(failure: Failure, steps: Sequence[Step]) -> str:
+    """Who failed had waited, was woken, and somebody else was faster."""
+    order = {id(step): number for number, step in enumerate(steps)}
+    for handover in reversed(handovers(steps)):
+        signal, woken = handover.signal, handover.woken
+        if woken.task != failure.task:
+            continue
+        later = [step for step in steps[order[id(woken)] :] if step.task == woken.task]
+        wanted = {touched(step) for step in later if step.kind in ("read", "write")}
+        for step in steps[order[id(signal)] : order[id(woken)]]:
+            stranger = step.task not in (woken.task, signal.task)
+            if stranger and step.kind == "write" and touched(step) in wanted:
+                return (
+                    f"{woken.task} was woken by {signal.task} ({place_of(signal)}), but before it went on "
+                    f"{step.task} had changed {_noun(step)} ({place_of(step)})."
+                )
+        return ""
+    return ""
+
+
 def _lost_update(steps: Sequence[Step]) -> str:
     """Two tasks read a place before either wrote it back."""
     reads: dict[tuple[int, str], dict[str, int]] = {}
     writes: dict[tuple[int, str], list[tuple[int, str]]] = {}
     for number, step in enumerate(steps):
-        what = _what(step)
+        what = touched(step)
         if step.kind == "read":
             reads.setdefault(what, {})[step.task] = number
         elif step.kind == "write":
@@ -149,15 +102,15 @@ def _stale_read(steps: Sequence[Step]) -> str:
             continue
         left = step.at.task
         seen = {
-            _what(before): before
+            touched(before): before
             for before in steps[:number]
             if before.task == left and before.kind == "read"
         }
         for later in steps[number:]:
             if later.task == left:
                 break
-            if later.kind == "write" and _what(later) in seen:
-                read = seen[_what(later)]
+            if later.kind == "write" and touched(later) in seen:
+                read = seen[touched(later)]
                 return (
                     f"{left} acted on {_noun(read)} as it had read it ({place_of(read)}), "
                     f"after {later.task} had changed it ({place_of(later)})."
@@ -181,4 +134,4 @@ def _interfered(steps: Sequence[Step]) -> str:
     for step in steps:
         if not step.default:
             return f"{step.task} went first."
-    return "It happens without any interference."
+    return "It happens undisturbed: each task goes on until it waits or ends, in the order of their creation."
