@@ -248,10 +248,14 @@ class Codec(Protocol):
 
 
 class Malformed(ValueError):
-    """An answer that no reading of the contract allows; `advice` is what an adapter could do about it."""
+    """An answer that no reading of the contract allows.
+
+    `advice` is what an adapter could do about it, if that is known; else its tables are named.
+    """
 
     def __init__(self, message: str, advice: str = "") -> None:
-        super().__init__(f"{message}; {advice}" if advice else message)
+        tables = "an adapter maps [fields], [states] and [exceptions]"
+        super().__init__(f"{message}; {advice or tables}")
         self.advice = advice
 
 

@@ -84,7 +84,7 @@ def raised(moment: Moment, task: Task, error: BaseException, kind: str = "") -> 
         message=_told(error, text),
         task=task.name,
         error_type=getattr(error, "kind_of_failure", type(error).__name__),
-        where=where_of_error(error),
+        where=getattr(error, "place_of_failure", "") or where_of_error(error),
     )
 
 

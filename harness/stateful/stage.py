@@ -48,6 +48,7 @@ def run_sequential(
     failures = directed_failures(surroundings, progress, stop_at_first)
     if not (failures and stop_at_first):
         failures += generated_failures(surroundings, progress, target, examples, seed_number, remember)
+    surroundings.conclude()
     findings = _one_per_clause(surroundings, failures, target, adapter_file, shrink=not stop_at_first)
     notes = tuple(
         f"configuration {name}={value} refused: {why}" for (name, value), why in _refusals(surroundings)

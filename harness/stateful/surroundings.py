@@ -26,6 +26,7 @@ __all__ = ["Surroundings"]
 __tracebackhide__ = True  # what is wrong with a target is said in one sentence
 
 VIRTUAL_TIME = "virtual time"
+FAILING_ALLOCATION = "failing allocation"
 _BLOCKED_LOOKS = 10  # two seconds
 _NEVER = 1 << 30
 
@@ -40,6 +41,7 @@ class Surroundings:
         self._sabotage: Callable[[Any], Any] | None = None
         self.calls = 0  # how often the implementation was entered
         self.inside = False  # whether it is being run right now
+        self._armed = self._met = 0  # failures of allocations
 
     @classmethod
     def of(cls, target: Target, contract: Contract, adapter: Adapter) -> Surroundings:
@@ -122,6 +124,7 @@ class Surroundings:
         """Make the next lock allocation raise."""
         if self._allocations:
             self._allocations.fail_at = 1
+            self._armed += 1
 
     def take_failure(self) -> bool:
         """Whether the last call met the failure that was armed. Disarms."""
@@ -129,4 +132,12 @@ class Surroundings:
             return False
         failed, self._allocations.failed = self._allocations.failed, False
         self._allocations.fail_at = 0
+        self._met += failed
         return failed
+
+    def conclude(self) -> None:
+        """At the end: what was tried again and again and cannot be done here is missing."""
+        if self._armed and not self._met:
+            self.binding.missing[FAILING_ALLOCATION] = (
+                "no failing allocation: no call makes a lock, and that is what can be made to fail"
+            )

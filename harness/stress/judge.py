@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from harness.contracts.records import Contract, Level, described
@@ -26,6 +26,7 @@ class StressJudge:
         self.reproduce = ""
         self.scenario = ""
         self.keep_latest = False
+        self._binding = 0  # breaches of clauses that are no mere advice
         self._contract = contract
         self._stage = stage
         self._first: dict[str, Finding] = {}
@@ -41,9 +42,11 @@ class StressJudge:
     def record(self, clause: str, kind: Kind, message: str, evidence: Iterable[str], where: str = "") -> None:
         """Record a breach; only the first of each clause is kept, the others are counted."""
         self.breaches[clause] += 1
+        record = self._contract.clause(clause) if clause else None
+        advisory = record is not None and record.level is Level.SHOULD
+        self._binding += not advisory
         if clause in self._first and not self.keep_latest:
             return
-        record = self._contract.clause(clause) if clause else None
         self._first[clause] = Finding(
             kind=kind,
             clause=clause,
@@ -52,8 +55,16 @@ class StressJudge:
             where=where,
             evidence=(*([record.norm] if record else []), *evidence, *self._notes),
             reproduce=self.reproduce,
-            advisory=record is not None and record.level is Level.SHOULD,
+            advisory=advisory,
         )
+
+    def judge_round(self, claims: Iterable[Callable[[Any, Any], None]], played: Any) -> None:
+        """Let claims judge a round, in order, until one is broken: what follows from it is no news."""
+        for claim in claims:
+            before = self._binding
+            claim(played, self)
+            if self._binding > before:
+                return
 
     def latest(self, clause: str) -> Finding:
         """The breach that is kept for a clause."""
@@ -75,10 +86,15 @@ def _lines(evidence: tuple[Any, ...]) -> list[str]:
 
 def shown(item: Recorded, start: int) -> str:
     """One operation on one line, times in milliseconds since `start`."""
-    arguments = ", ".join(repr(getattr(value, "value", value)) for value in item.arguments)
     began = (item.called - start) / 1e6
     if item.returned is None:
-        return f"[{item.client}] {item.operation}({arguments}) never returned; called at {began:.3f} ms"
+        return f"{call_of(item)} never returned; called at {began:.3f} ms"
     ended = (item.returned - start) / 1e6
-    call = f"[{item.client}] {item.operation}({arguments})"
-    return f"{call} -> {described(item.response)}, {began:.3f} to {ended:.3f} ms"
+    when = f", {began:.3f} to {ended:.3f} ms" if round(ended, 3) else ""  # virtual time need not pass
+    return f"{call_of(item)} -> {described(item.response)}{when}"
+
+
+def call_of(item: Recorded) -> str:
+    """Who called what with what."""
+    arguments = ", ".join(repr(getattr(value, "value", value)) for value in item.arguments)
+    return f"[{item.client}] {item.operation}({arguments})"

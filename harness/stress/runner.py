@@ -17,7 +17,7 @@ from harness.history import Recorded, Recorder
 from harness.scenario import Round, Scenario
 from harness.stress.crew import Crew, Member, Stuck
 from harness.stress.hang import evidence_of, names_of
-from harness.stress.judge import StressJudge, shown
+from harness.stress.judge import StressJudge, call_of, shown
 from harness.stress.noise import Noise
 from harness.targets.subject import Binding, NotMade, Subject
 
@@ -144,8 +144,7 @@ class ScenarioRun:
                 self._report_raised(item)
         played = Round(tuple(history), self.scenario.configuration, frozenset(self._binding.missing), shared)
         self._judging(True)
-        for claim in self.scenario.claims:
-            claim(played, self._judge)
+        self._judge.judge_round(self.scenario.claims, played)
         for name, holds in self.scenario.sometimes.items():
             if name not in self.held and holds(played):
                 self.held.add(name)
@@ -180,7 +179,7 @@ class ScenarioRun:
             self._blame(operation),
             Kind.MALFORMED_ANSWER,
             f"{operation}: {error}",
-            [shown(item, item.called) for item in pending],
+            [f"the answer of {call_of(item)}" for item in pending],
         )
 
     def _report_stuck(self, crew: Crew, stuck: Stuck) -> None:

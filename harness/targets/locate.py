@@ -11,15 +11,16 @@ import importlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, Self
 
 from harness.findings import HarnessError, UsageError
 
-__all__ = ["Importer", "OrdinaryImporter", "Target"]
+__all__ = ["Importer", "OrdinaryImporter", "Target", "check_packages"]
 
 __tracebackhide__ = True  # what is wrong with a target is said in one sentence
 
@@ -147,6 +148,19 @@ class Target:
         near = difflib.get_close_matches(self.attribute, vars(module), 1)
         hint = f"; did you mean {near[0]}?" if near else ""
         return f"target {self.text!r}: {self.path or self.module} has no {self.attribute}{hint}"
+
+
+def check_packages(names: Iterable[str], folder: Path | None = None) -> None:
+    """Raise UsageError if one of the packages to instrument is not found, from a folder or from here."""
+    path = [str(folder or Path.cwd()), *sys.path]
+    for name in names:
+        top = name.partition(".")[0]
+        if top in sys.modules or PathFinder.find_spec(top, path) is not None:
+            continue
+        raise UsageError(
+            f"instrument (--instrument): there is no package {name!r}; is it installed in this environment? "
+            "It is named as in an import"
+        )
 
 
 _LONGEST = 200

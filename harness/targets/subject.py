@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from harness.contracts.adapter import Adapter
@@ -161,7 +162,7 @@ class Binding:
 
     def _check_required(self, subject: Subject) -> None:
         """What is mapped must be there, and what the contract cannot do without; raises UsageError."""
-        offered = ", ".join(name for name in dir(subject.instance) if not name.startswith("_")) or "nothing"
+        offered = ", ".join(_public_calls(subject.instance)) or "nothing"
         kind = type(subject.instance).__name__
         there = {*subject.calls, *([CONFIGURE] if self._configure(subject.instance) else [])}
         for name, theirs in self.adapter.operations.items():
@@ -210,8 +211,7 @@ class Binding:
             slip = mapped_in_vain(self.codec, self.adapter, asked, answers[-1])
             if slip and not error.advice:
                 raise self.adapter.mistake(slip) from error
-            hint = "" if error.advice else "; an adapter maps [fields], [states] and [exceptions]"
-            raise UsageError(f"{error}{hint}") from error
+            raise UsageError(str(error)) from error
         except WouldBlock:
             return
         if answers and seen is not None and not isinstance(seen, Raised):
@@ -286,6 +286,16 @@ class Binding:
             self.missing[names[0]] = f"{operation.name} takes no {names[0]}"
             self.codec.silence(names[0])
         return found
+
+
+def _public_calls(instance: Any) -> list[str]:
+    """What an instance offers to be called; looking at it may run its code, which may do anything."""
+    names = []
+    for name in dir(instance):
+        if not name.startswith("_"):
+            with suppress(Exception):
+                names += [name] * callable(getattr(instance, name))
+    return names
 
 
 _PASSING = (WouldBlock, NeedsThreads, TaskKilled)

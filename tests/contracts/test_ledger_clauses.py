@@ -23,7 +23,7 @@ CAPABILITIES = (
     {operation.name for operation in LEDGER.operations}
     | set(LEDGER.configuration)
     | {f"snapshot.{name}" for name in ("error", "submitted_at", "completed_at")}
-    | {"request_id", "virtual time"}
+    | {"request_id", "virtual time", "failing allocation"}
 )
 
 

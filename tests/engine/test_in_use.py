@@ -188,13 +188,7 @@ def test_the_jobs_do_not_change_the_finding():
 
 
 def test_what_cannot_be_explored_is_told():
-    """Fixtures, unknown strategies, things that are no functions."""
-    with pytest.raises(UsageError, match="fixtures would be shared"):
-
-        @harness.explore
-        def takes_a_fixture(tmp_path):
-            """Never run."""
-
+    """Unknown strategies, things that are no functions."""
     with pytest.raises(UsageError, match="no strategy 'best'"):
         harness.explore(Counter, [add, add], strategy="best", seeds=None)
     with pytest.raises(UsageError, match="decorates a function"):

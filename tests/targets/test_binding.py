@@ -220,7 +220,7 @@ def test_a_factory_that_raises_is_a_mistake():
 
 
 def test_required_operations_must_be_there():
-    """Without submit, finish or snapshot nothing can be checked; the sentence tells what there is."""
+    """Without submit, finish or snapshot nothing can be checked; the sentence tells what can be called."""
 
     class Queue:
         def enqueue(self, item): ...
@@ -231,9 +231,7 @@ def test_required_operations_must_be_there():
 
     with pytest.raises(UsageError) as caught:
         bind(Queue, Adapter())
-    assert str(caught.value).startswith(
-        "Queue has no submit and no snapshot (it offers enqueue, finish, snapshot)"
-    )
+    assert str(caught.value).startswith("Queue has no submit and no snapshot (it offers enqueue, finish)")
     assert str(caught.value).endswith(
         "map their names under [operations] of an adapter file and pass it with --adapter"
     )

@@ -56,7 +56,7 @@ _ADMISSION = (
         "If making the record fails after admission, the slot is given back.",
         Level.SHOULD,
         SEQUENTIAL,
-        frozenset({"virtual time"}),
+        frozenset({"virtual time", "failing allocation"}),
     ),
     _must(
         "AJT-DEPTH-SCOPE",

@@ -28,6 +28,9 @@ __all__ = [
 ]
 
 
+_LONGEST_SHOWN = 120
+
+
 class _Mark(Enum):
     ABSENT = "ABSENT"
     EMPTY = "EMPTY"
@@ -154,7 +157,8 @@ def shown(value: Any) -> str:
         text = repr(value)
     except Exception as error:
         text = f"<repr raised {type(error).__name__}>"
-    return f"{text[:80]} ({type(value).__name__})"
+    text = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]} ..."
+    return f"{text} ({type(value).__name__})"
 
 
 def read_state(value: Any, names: Mapping[str, str]) -> JobState:

@@ -26,15 +26,15 @@ from harness.contracts.ledger.claims.lifecycle import (
 
 __all__ = ["CLAIMS", "Facts", "facts_of"]
 
-CLAIMS = (
+CLAIMS = (  # causes before what follows from them: a job that ends twice also frees two slots
     ids_are_unique,
-    bound_is_kept,
-    rejections_are_due,
-    depth_is_honest,
     ends_once,
     starts_once,
     states_are_monotone,
     terminal_shows_payload,
+    bound_is_kept,
+    rejections_are_due,
+    depth_is_honest,
     nothing_is_lost,
     payload_leaves_once,
     results_are_right,
