@@ -322,14 +322,18 @@ def explore(
 @click.option("--trace", is_flag=True, help="Print every step.")
 @click.option("--pdb", "debug", is_flag=True, help="Stop in the debugger where a task fails.")
 def replay(files: tuple[str, ...], trace: bool, debug: bool) -> None:
-    """Replay kept seeds. Exit 1 if one fails again, 2 if one cannot be read, 3 if one no longer applies."""
+    """Replay kept seeds, or all in a folder.
+
+    Exit 1 if one fails again, 2 if one cannot be read, 3 if one no longer applies.
+    """
     from harness.replaying import replay_file
+    from harness.seeds.store import seed_files
 
     console = _console()
     codes = []
-    for name in files:
+    for name in seed_files(files):
         try:
-            replayed = replay_file(Path(name), min(console.width, 120), trace, debug)
+            replayed = replay_file(name, min(console.width, 120), trace, debug)
         except UsageError as error:
             click.echo(f"harness: {error}", err=True)
             codes.append(2)

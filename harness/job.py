@@ -7,6 +7,8 @@ import shlex
 from dataclasses import dataclass
 from typing import Any, Self
 
+from harness.seeds.store import DEFAULT_FOLDER
+
 __all__ = ["LOOK", "PLAYING", "SOAKING", "STAGES", "StageJob"]
 
 STAGES = ("canary", "sequential", "interleavings", "stress")
@@ -71,4 +73,9 @@ class StageJob:
         words = ["harness", "gate", self.target, "--contract", self.contract, "--stage", self.stage]
         words += [word for package in self.instrument for word in ("--instrument", package)]
         words += [word for name, value in options.items() if value for word in (name, value)]
+        words += [word for role, count in self.counts for word in ("--count", f"{role}={count}")]
+        if self.soak_seconds is not None:
+            words += ["--duration", f"{self.soak_seconds:g}"]
+        if self.seeds and self.seeds != DEFAULT_FOLDER:
+            words += ["--seeds", self.seeds]
         return shlex.join(words)

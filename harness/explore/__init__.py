@@ -9,6 +9,9 @@ The package itself can be called, so that `harness.explore` is what it reads lik
         ...
 
     harness.explore(Counter, [increment, increment], check=nothing_lost)
+
+What it raises and warns of is `harness.explore.Violated`, `Undecided` and `SeedWarning`; parameters and
+budgets are described at `harness.explore.entry.explore`, how it is used in docs/exploring.md.
 """
 
 from __future__ import annotations
@@ -26,6 +29,15 @@ def explore(*arguments: Any, **options: Any) -> Any:
     from harness.explore.entry import explore as entry
 
     return entry(*arguments, **options)
+
+
+def __getattr__(name: str) -> Any:
+    """`Violated`, `Undecided` and `SeedWarning`, imported when they are first asked for."""
+    if name in ("SeedWarning", "Undecided", "Violated"):
+        from harness.explore import entry
+
+        return getattr(entry, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class _CallablePackage(ModuleType):

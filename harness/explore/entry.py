@@ -9,25 +9,30 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
+import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.control.trace import TraceRecorder
-from harness.explore.exploration import Effort, Exploration, Found
+from harness.explore.exploration import Coverage, Effort, Exploration, Found
 from harness.explore.explorer import explored_in, laboratory_for
+from harness.explore.inline import origin_of_call, present_conductor, refuse_nesting
 from harness.explore.laboratory import Laboratory
+from harness.explore.origin import Origin, plain_arguments
 from harness.explore.program import Program
 from harness.findings import HarnessError, UsageError, Verdict
 from harness.report.interleaving import interleaving_text
 from harness.seeds.schedule import Seed
-from harness.seeds.store import DEFAULT_FOLDER, SeedStore, replay_command
+from harness.seeds.store import DEFAULT_FOLDER, SeedStore, stale
+from harness.strategies import strategy_named
 from harness.strategies.replay import Replay
+from harness.targets.locate import check_packages
 
-__all__ = ["Undecided", "Violated", "explore"]
+__all__ = ["SeedWarning", "Undecided", "Violated", "explore"]
 
-_WIDTH = 100
+_WIDTH = 76  # what pytest leaves of 80 columns
 
 
 class Violated(AssertionError):
@@ -42,12 +47,20 @@ class Undecided(HarnessError):
     """The exploration can neither confirm nor refute: nothing ran concurrently, or all was cut."""
 
 
+class SeedWarning(UserWarning):
+    """A kept seed that protects nothing any more: it no longer applies, or nobody can read it."""
+
+
+for _public in (SeedWarning, Undecided, Violated):
+    _public.__module__ = "harness.explore"  # where people find them, and short enough for a summary
+
+
 def explore(
     subject: Any = None,
     tasks: Iterable[Callable[[Any], object]] | None = None,
-    check: Callable[[Any], None] | None = None,
+    check: Callable[[Any], bool | None] | None = None,
     *,
-    invariant: Callable[[Any], None] | None = None,
+    invariant: Callable[[Any], bool | None] | None = None,
     name: str = "",
     executions: int = 2_000,
     seconds: float | None = None,
@@ -61,12 +74,16 @@ def explore(
 ) -> Any:
     """Explore the interleavings of a test function, or of tasks over a state.
 
-    As a decorator, with or without options, `subject` is the test; it runs as a whole, and whatever
-    threads it starts are controlled. Called with `tasks`, `subject` is the setup: it makes the state that
-    each task, `check` and `invariant` (checked after every step) are called with. `executions`,
-    `seconds` and `steps` (per execution) are the budget, `jobs` the processes that spend it; `seeds` is
-    where failing schedules are kept, None
-    for nowhere; `instrument` names packages that are neither yours nor installed ones but are under test.
+    As a decorator, `subject` is the test, run as a whole with whatever threads it starts. With `tasks`, it
+    is the setup: it makes the state that each task, `check` (at the end) and `invariant` (after every step)
+    are called with; these two raise AssertionError or answer False when what they claim does not hold.
+
+    `executions`, `seconds` and `steps` (per execution) are the budget, `jobs` the processes that spend it;
+    `seed` is the number that all choices follow from, `strategy` a name of `harness.strategies.STRATEGIES`;
+    with `racing_start` the tasks do not start together but one by one, while those before run already;
+    `seeds` is where failing schedules are kept, None for nowhere; `name` tells an exploration from
+    others of the same test; `instrument` names packages that are neither yours nor installed ones but are
+    under test.
 
     Returns the `Exploration` when called with tasks. Raises `Violated`, `Undecided` and UsageError.
     """
@@ -82,12 +99,17 @@ def explore(
         every_step=invariant is not None,
         instrument=tuple(instrument),
     )
+    _check(effort)
     store = None if seeds is None else SeedStore(Path(seeds))
     if tasks is not None:
         if not callable(subject):
             raise UsageError("harness.explore(setup, tasks, check): setup is a function that makes the state")
-        program = Program(name or _caller(), subject, tuple(tasks), check, invariant)
-        return _explored(program, program.name, effort, store)
+        return _tasks_explored(Program(name, subject, tuple(tasks), check, invariant), effort, store)
+    if check is not None or invariant is not None or racing_start or name:
+        raise UsageError(
+            "check, invariant, racing_start and name belong to harness.explore(setup, tasks, check); "
+            "a decorated test asserts what it claims itself"
+        )
     if subject is None:
         return functools.partial(_decorated, effort=effort, store=store)
     if not callable(subject):
@@ -95,18 +117,37 @@ def explore(
     return _decorated(subject, effort=effort, store=store)
 
 
-def _decorated(function: Callable[[], Any], effort: Effort, store: SeedStore | None) -> Callable[[], None]:
-    parameters = inspect.signature(function).parameters
-    if parameters:
-        raise UsageError(
-            f"{function.__qualname__} takes {', '.join(parameters)}: an explored test makes what it needs "
-            "itself, anew in every execution; fixtures would be shared between executions"
-        )
+def _tasks_explored(program: Program, effort: Effort, store: SeedStore | None) -> Exploration:
+    __tracebackhide__ = True
+    refuse_nesting()
+    conductor = present_conductor()
+    if conductor is not None:
+        return conductor(program, effort)
+    return _Explorer(effort, store, origin_of_call(program.name)).explored(program)
+
+
+def _check(effort: Effort) -> None:
+    __tracebackhide__ = True
+    for name in ("executions", "steps", "jobs"):
+        if getattr(effort, name) < 1:
+            raise UsageError(f"harness.explore: {name} is {getattr(effort, name)}, and has to be 1 or more")
+    strategy_named(effort.strategy, 0)
+    check_packages(effort.instrument)
+
+
+def _decorated(function: Callable[..., Any], effort: Effort, store: SeedStore | None) -> Callable[..., None]:
+    __tracebackhide__ = True
+    if inspect.iscoroutinefunction(function):
+        raise UsageError(f"{function.__qualname__} is async: asyncio is not under control, threads are")
+    test = _identity(function)
 
     @functools.wraps(function)
-    def explored_test() -> None:
+    def explored_test(*instance: Any, **arguments: Any) -> None:
         __tracebackhide__ = True
-        _explored(function, _identity(function), effort, store)
+        refuse_nesting()
+        origin = Origin(test, plain_arguments(arguments, function.__qualname__))
+        whole = functools.partial(function, **arguments) if arguments else function
+        _Explorer(effort, store, origin).explored(whole)
 
     return explored_test
 
@@ -117,70 +158,51 @@ def _identity(function: Callable[..., Any]) -> str:
     return f"{shown}::{function.__qualname__}"
 
 
-def _caller() -> str:
-    """The test that pytest is running, else the place of the call."""
-    running = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
-    if running:
-        return running
-    frame = inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("harness.explore"):
-        frame = frame.f_back
-    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}" if frame is not None else "program"
+@dataclass(frozen=True, slots=True)
+class _Explorer:
+    """One exploration within somebody's test: kept seeds first, then new schedules."""
 
+    effort: Effort
+    store: SeedStore | None
+    origin: Origin
 
-def _explored(
-    source: Program | Callable[[], Any], identity: str, effort: Effort, store: SeedStore | None
-) -> Exploration:
-    __tracebackhide__ = True
-    laboratory = laboratory_for(source, effort)
-    for path, seed in store or ():
-        if isinstance(seed, Seed) and seed.fields.get("test") == identity:
-            _replayed(laboratory, path, seed, effort)
-    exploration = explored_in(laboratory, effort, lambda executions, steps, distinct: None)
-    found = exploration.found
-    if exploration.verdict is Verdict.VIOLATION and found is not None:
-        command = ""
-        if store is not None:
-            path = store.keep(_seed_of(identity, effort, found), "test-" + identity.rpartition("::")[2])
-            command = replay_command(path) if "::" in identity else f"seed {path}"
-        raise Violated("\n" + interleaving_text(found, _WIDTH, command), exploration)
-    if exploration.verdict is Verdict.UNKNOWN:
-        raise Undecided(f"{identity}: {'; '.join(exploration.reasons)}")
-    return exploration
+    def explored(self, source: Program | Callable[[], Any]) -> Exploration:
+        """Explore; raises Violated, Undecided and HarnessError."""
+        __tracebackhide__ = True
+        laboratory = laboratory_for(source, self.effort)
+        if self.store is not None:
+            for path, seed in self.origin.kept(self.store):
+                if isinstance(seed, UsageError):
+                    warnings.warn(SeedWarning(f"seed ignored: {seed}"), stacklevel=4)
+                else:
+                    self._replay(laboratory, path, seed)
+        exploration = explored_in(laboratory, self.effort, lambda executions, steps, distinct: None)
+        found = exploration.found
+        if exploration.verdict is Verdict.VIOLATION and found is not None:
+            command = "" if self.store is None else self.origin.keep(self.store, self.effort, found)
+            raise Violated(interleaving_text(found, _WIDTH, command), exploration)
+        if exploration.verdict is Verdict.UNKNOWN:
+            raise Undecided(f"{self.origin.test}: {'; '.join(exploration.reasons)}")
+        return exploration
 
-
-def _seed_of(identity: str, effort: Effort, found: Found) -> Seed:
-    failure = found.failure
-    return Seed(
-        found.schedule,
-        {
-            "test": identity,
-            "instrument": " ".join(effort.instrument),
-            "finding": failure.kind.value,
-            "error": failure.error_type,
-            "message": failure.message,
-        },
-    )
-
-
-def _replayed(laboratory: Laboratory, path: Path, seed: Seed, effort: Effort) -> None:
-    """Replay a kept seed; raises Violated if it fails again. A stale one is no reason to fail."""
-    __tracebackhide__ = True
-    recorder = TraceRecorder()
-    ended = laboratory.run(Replay(seed.schedule), recorder)
-    if ended.failure is None:
-        return
-    found = Found(
-        failure=ended.failure,
-        schedule=seed.schedule,
-        execution=1,
-        strategy=f"kept seed {path.name}",
-        steps=tuple(recorder.steps),
-        preemptions=sum(step.preempts for step in recorder.steps),
-        replayed=1,
-        replays=1,
-    )
-    from harness.explore.exploration import Coverage
-
-    outcome = Exploration(Verdict.VIOLATION, Coverage.BUDGET, found, 1, 0.0, ended.steps, 1)
-    raise Violated("\n" + interleaving_text(found, _WIDTH, replay_command(path)), outcome)
+    def _replay(self, laboratory: Laboratory, path: Path, seed: Seed) -> None:
+        """Replay a kept seed; raises Violated if it fails again, and warns if it no longer applies."""
+        __tracebackhide__ = True
+        recorder, replay = TraceRecorder(), Replay(seed.schedule)
+        ended = laboratory.run(replay, recorder)
+        if ended.failure is None:
+            if replay.missed:
+                warnings.warn(SeedWarning(stale(path, replay.missed)), stacklevel=5)
+            return
+        found = Found(
+            failure=ended.failure,
+            schedule=seed.schedule,
+            execution=1,
+            strategy=f"kept seed {path.name}",
+            steps=tuple(recorder.steps),
+            preemptions=sum(step.preempts for step in recorder.steps),
+            replayed=1,
+            replays=1,
+        )
+        outcome = Exploration(Verdict.VIOLATION, Coverage.BUDGET, found, 1, 0.0, ended.steps, 1)
+        raise Violated(interleaving_text(found, _WIDTH, self.origin.command(path)), outcome)

@@ -10,14 +10,15 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from harness.control.controlled import ControlledWorld
 from harness.control.lost_wakeups import notifies_told
 from harness.control.runtime import Ended, Runtime, Tracer
 from harness.control.stored_names import NOTHING, Mutable
+from harness.control.where import shown
 from harness.explore.group import Group
-from harness.explore.privately import private_function, private_program
+from harness.explore.privately import private_program, private_test
 from harness.explore.program import Program
 from harness.findings import HarnessError, UsageError
 from harness.targets.made_of import Elsewhere
@@ -32,8 +33,12 @@ class Laboratory:
     """Runs executions of one program, and nothing of one leaks into the next.
 
     Subclasses import what they run in `_import`, and run it in `_main`. `steps` bounds one execution;
-    without `accesses`, primitives are the only scheduling points.
+    without `accesses`, primitives are the only scheduling points. `busy` is the one that runs, if any does,
+    and `importing` says whether one imports privately just now.
     """
+
+    busy: ClassVar[Laboratory | None] = None
+    importing: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -61,11 +66,15 @@ class Laboratory:
         self.runtime.invariant = None
         self.world.remember()
         threads = _thread._count()  # noqa: SLF001
-        if tracer is None:
-            ended = self.runtime.execute(self._main, strategy)
-        else:
-            with notifies_told(self.runtime, self.world.modules.get("threading")):
-                ended = self.runtime.execute(self._main, strategy, tracer)
+        Laboratory.busy = self
+        try:
+            if tracer is None:
+                ended = self.runtime.execute(self._main, strategy)
+            else:
+                with notifies_told(self.runtime, self.world.modules.get("threading")):
+                    ended = self.runtime.execute(self._main, strategy, tracer)
+        finally:
+            Laboratory.busy = None
         if self.runtime.threading_used:
             self.runtime.threading_used = False
             self.world.restore()
@@ -100,12 +109,15 @@ class Laboratory:
                 mutable=mutable,
                 accesses=self._accesses,
             )
+            Laboratory.importing = True
             try:
                 self._import()
             except UsageError:
                 if not self._elsewhere.gives_in():
                     raise
                 continue
+            finally:
+                Laboratory.importing = False
             grows = self._elsewhere.grows(self._made_of(), {*self._prefixes, *self.world.modules})
             if not grows and not self.world.compiler.outdated:
                 return
@@ -149,7 +161,7 @@ class ProgramLaboratory(Laboratory):
             self._program: Program | None = private_program(self.world, source)
         else:
             self._program = None
-            self._whole = private_function(self.world, source)
+            self._whole = private_test(self.world, source)
 
     def _main(self) -> None:
         runtime, program = self.runtime, self._program
@@ -160,9 +172,8 @@ class ProgramLaboratory(Laboratory):
             return
         state = program.setup()
         group = Group(runtime)
-        watch = program.invariant if self._every_step else None
-        if watch is not None:
-            runtime.watch(lambda: watch(state))
+        if program.invariant is not None and self._every_step:
+            runtime.watch(partial(self._claim, "invariant", program.invariant, state))
         if self._racing_start:
             runtime.explore(True)
         for task, name in zip(program.tasks, program.task_names, strict=True):
@@ -173,7 +184,30 @@ class ProgramLaboratory(Laboratory):
         group.join()
         runtime.explore(False)
         if program.check is not None:
-            program.check(state)
+            self._claim("check", program.check, state)
+
+    def _claim(self, noun: str, claim: Callable[[Any], object], state: Any) -> None:
+        """Call a claim: it holds unless it raises or answers False."""
+        answer = claim(state)
+        if answer is None or answer is True:
+            return
+        if answer is False:
+            raise ClaimBroken(noun, claim)
+        self.runtime.abort(
+            UsageError(
+                f"{noun} answered {type(answer).__name__}, neither True nor False: it has to raise "
+                "AssertionError, or answer False, when what it claims does not hold"
+            )
+        )
+
+
+class ClaimBroken(AssertionError):
+    """A check or an invariant answered False."""
+
+    def __init__(self, noun: str, claim: Callable[[Any], object]) -> None:
+        code = getattr(claim, "__code__", None)
+        super().__init__(f"{noun} answered False")
+        self.place_of_failure = shown(code, code.co_firstlineno) if code is not None else ""
 
 
 def _more_than(threads: int) -> bool:

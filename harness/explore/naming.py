@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness.findings import UsageError
+from harness.findings import HarnessError, UsageError
+from harness.targets.locate import told
 
-__all__ = ["test_named"]
+__all__ = ["called_plainly", "test_named"]
 
 
 def test_named(identity: str, origin: str) -> Callable[[], Any]:
@@ -33,8 +34,24 @@ def test_named(identity: str, origin: str) -> Callable[[], Any]:
     sys.modules[source.stem] = module
     spec.loader.exec_module(module)
     test: Any = module
-    for part in name.split("."):
+    for part in name.partition("[")[0].replace("::", ".").split("."):
         test = getattr(test, part, None)
     if test is None:
         raise UsageError(f"{origin}: there is no test {name} in {file}")
     return inspect.unwrap(test)  # type: ignore[no-any-return]
+
+
+def called_plainly(test: Callable[[], Any], origin: str) -> None:
+    """Call a test as what it is; raises UsageError if it takes what only pytest can give, or fails."""
+    parameters = inspect.signature(test).parameters
+    if parameters:
+        raise UsageError(
+            f"{origin}: {test.__qualname__} takes {', '.join(parameters)}, which only pytest can give it; "
+            "run it with pytest: it replays the kept seeds first"
+        )
+    try:
+        test()
+    except HarnessError:
+        raise
+    except Exception as error:
+        raise UsageError(f"{origin}: the test ended with {told(error)}") from error

@@ -7,7 +7,9 @@ level are found by name; nested ones and lambdas by their code, with the closure
 
 from __future__ import annotations
 
+import inspect
 import sys
+import unittest
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -19,7 +21,7 @@ from harness.control.world import World
 from harness.explore.program import Program
 from harness.findings import UsageError
 
-__all__ = ["private_function", "private_program"]
+__all__ = ["private_function", "private_program", "private_test"]
 
 
 def private_program(world: World, program: Program) -> Program:
@@ -32,6 +34,32 @@ def private_program(world: World, program: Program) -> Program:
         invariant=private_function(world, program.invariant) if program.invariant else None,
         task_names=tuple(program.name_of(place) for place in range(len(program.tasks))),
     )
+
+
+def private_test(world: World, test: Callable[..., Any]) -> Callable[[], Any]:
+    """The twin of a test; a method's is called with a new instance of its class. Raises UsageError."""
+    twin = private_function(world, test)
+    function = getattr(test, "func", test)
+    parameters = [*inspect.signature(function).parameters]
+    given = getattr(test, "keywords", {})
+    lacking = [name for name in parameters if name not in given]
+    if not lacking:
+        return twin
+    path, _, _ = function.__qualname__.rpartition(".")
+    owner: Any = private_module(world, function.__module__)
+    for part in path.split(".") if path else ():
+        owner = getattr(owner, part, None)
+    if lacking != ["self"] or not isinstance(owner, type):
+        raise UsageError(
+            f"{function.__qualname__} takes {', '.join(lacking)}: an explored test makes what it needs "
+            "itself, anew in every execution; fixtures would be shared between executions"
+        )
+    if issubclass(owner, unittest.TestCase) or hasattr(owner, "setup_method"):
+        raise UsageError(
+            f"{path} prepares its tests with setUp or setup_method, which an explored test does not call; "
+            "let the test make what it needs, anew in every execution"
+        )
+    return lambda: twin(owner())
 
 
 def private_function(world: World, function: Any) -> Callable[..., Any]:
@@ -61,11 +89,15 @@ def private_function(world: World, function: Any) -> Callable[..., Any]:
 
 
 def private_module(world: World, name: str) -> ModuleType | None:
-    """The twin of an imported module; None if the module is not the user's own code."""
-    ordinary = sys.modules.get(name)
+    """The twin of an imported module; None if the module is not the user's own code.
+
+    That of a script has the name of its file: what a script does as a script, it does once.
+    """
+    source = getattr(sys.modules.get(name), "__file__", None)
+    if name == "__main__" and source is not None:
+        name = Path(source).stem
     if name in world.modules:
         return world.modules[name]
-    source = getattr(ordinary, "__file__", None)
     if source is None or not world.is_own(name, Path(source)):
         return None
     return world.load_as(name, Path(source))

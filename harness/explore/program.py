@@ -15,14 +15,14 @@ class Program:
 
     `setup` makes the state, before the tasks; each of `tasks` is called with the state on a task of
     its own; `check` is called with the state when all tasks have finished, `invariant` (if asked for)
-    after every step; both raise AssertionError when what they claim does not hold.
+    after every step; both raise AssertionError, or answer False, when what they claim does not hold.
     """
 
     name: str
     setup: Callable[[], Any]
     tasks: tuple[Callable[[Any], object], ...]
-    check: Callable[[Any], None] | None = None
-    invariant: Callable[[Any], None] | None = None
+    check: Callable[[Any], bool | None] | None = None
+    invariant: Callable[[Any], bool | None] | None = None
     task_names: tuple[str, ...] = ()
 
     def name_of(self, place: int) -> str:

@@ -258,8 +258,7 @@ class ScenarioLaboratory(Laboratory):
         if self.scenario.hang:
             judge.checked[self.scenario.hang] += 1
         played = Round(tuple(history), self.scenario.configuration, frozenset(self.binding.missing), shared)
-        for claim in self.scenario.claims:
-            claim(played, judge)
+        judge.judge_round(self.scenario.claims, played)
         for name, holds in self.scenario.sometimes.items():
             if name not in self.held and holds(played):
                 self.held.add(name)

@@ -17,10 +17,10 @@ from harness.explore.explorer import explored_in
 from harness.explore.scenarios import STAGE, ScenarioLaboratory
 from harness.findings import ClauseTally, Finding, HarnessError, Kind, StageReport, UsageError, Verdict
 from harness.job import StageJob
-from harness.report.interleaving import interleaving_text
+from harness.report.interleaving import interleaving_story
 from harness.scenario import Scenario
 from harness.seeds.schedule import Seed
-from harness.seeds.store import SeedStore, replay_command
+from harness.seeds.store import SeedStore, replay_command, stale
 from harness.strategies.replay import Replay
 from harness.targets.locate import Target
 
@@ -134,7 +134,7 @@ class _Run:
             )
             self._add(scenario, found, path)
         elif replay.missed:
-            self._notes.append(f"seed {path.name} no longer applies: {replay.missed}")
+            self._notes.append(stale(path, replay.missed))
 
     def explore(self, scenario: Scenario) -> None:
         """Explore one scenario."""
@@ -194,7 +194,7 @@ class _Run:
         self.findings[finding.clause] = replace(
             finding,
             stage=STAGE,
-            program=interleaving_text(found, _WIDTH),
+            program=interleaving_story(found, _WIDTH),
             reproduce=reproduce,
         )
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from harness.findings import UsageError
 from harness.seeds.schedule import Seed
 
-__all__ = ["DEFAULT_FOLDER", "SeedStore", "read_seed", "replay_command"]
+__all__ = ["DEFAULT_FOLDER", "SeedStore", "read_seed", "replay_command", "seed_files", "stale"]
 
 DEFAULT_FOLDER = ".harness/seeds"
 _SUFFIX = ".seed"
@@ -31,6 +31,25 @@ def read_seed(path: Path) -> Seed:
 def replay_command(path: Path) -> str:
     """What somebody types to see a kept failure again."""
     return f"harness replay {shlex.quote(str(path))}"
+
+
+def seed_files(names: Iterable[str]) -> list[Path]:
+    """Seed files by their names, all of a folder for its name; raises UsageError for one that has none."""
+    paths: list[Path] = []
+    for path in map(Path, names):
+        if not path.is_dir():
+            paths.append(path)
+            continue
+        inside = sorted(path.glob(f"*{_SUFFIX}"))
+        if not inside:
+            raise UsageError(f"{path}: there is no seed in this folder")
+        paths += inside
+    return paths
+
+
+def stale(path: Path, missed: str) -> str:
+    """What is said of a seed that passes because its points do not come any more."""
+    return f"seed {path.name} no longer applies: {missed}; if that code was meant to change, delete the seed"
 
 
 class SeedStore:

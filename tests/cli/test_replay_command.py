@@ -70,7 +70,8 @@ def test_a_seed_that_no_longer_applies_is_three(harness, seed, folder):
     (folder / "test_tally.py").write_text(text.replace(BROKEN, REPAIRED), encoding="utf-8")
     ending = harness("replay", seed)
     assert ending.code == 3
-    assert "no longer applies, and nothing failed: step" in ending.out
+    assert "no longer applies: step" in ending.out
+    assert ending.out.rstrip().endswith("Nothing failed")
 
 
 @pytest.mark.parametrize(
@@ -116,3 +117,75 @@ def test_what_a_gate_kept_is_replayed(harness, folder):
     again = harness("replay", path)
     assert (1, "") == (again.code, again.err)
     assert read_seed(folder / path).fields["message"] in " ".join(again.out.split())
+
+
+INLINE = """
+import harness
+
+
+class Tally:
+    def __init__(self):
+        self.total = 0
+
+    def add(self):
+        self.total = self.total + 1
+
+    def empty(self):
+        self.total = 0
+
+
+def test_tallies():
+    harness.explore(Tally, [Tally.empty, Tally.empty], lambda tally: tally.total == 0, executions=50)
+    harness.explore(Tally, [Tally.add, Tally.add], lambda tally: tally.total == 2, executions=300)
+"""
+
+
+@pytest.fixture
+def inline(harness, folder):
+    """The seed of the second exploration that a test makes itself."""
+    (folder / "test_tallies.py").write_text(INLINE, encoding="utf-8")
+    assert harness("explore", "test_tallies.py::test_tallies", "--executions", "500").code == 1
+    [path] = (folder / ".harness" / "seeds").glob("*.seed")
+    return path.relative_to(folder)
+
+
+def test_each_exploration_of_a_test_is_told_of(harness, folder, inline):
+    """A test that calls harness.explore is not itself explored: its explorations are, by number."""
+    ending = harness("explore", "test_tallies.py::test_tallies", "--executions", "500")
+    assert (1, "") == (ending.code, ending.err)
+    assert "OK  test_tallies.py::test_tallies, exploration 1: 500 executions" in ending.out
+    assert "VIOLATION  test_tallies.py::test_tallies, exploration 2: " in ending.out
+    assert read_seed(folder / inline).fields["exploration"] == "2"
+
+
+def test_a_seed_of_an_exploration_within_a_test_is_replayed(harness, folder, inline):
+    """With the exploration that it was kept for; and not once the test makes it no more."""
+    ending = harness("replay", inline)
+    assert (1, "") == (ending.code, ending.err)
+    assert "check answered False" in ending.out
+    assert "replayed 10 of 10" in ending.out
+    only_first = "\n".join(INLINE.splitlines()[:-1]) + "\n"
+    (folder / "test_tallies.py").write_text(only_first, encoding="utf-8")
+    gone = harness("replay", inline)
+    assert gone.code == 2
+    assert "comes to no exploration '2' any more" in gone.err
+
+
+def test_a_folder_is_replayed_seed_by_seed(harness, folder, seed):
+    """The name of a folder stands for what is in it; an empty one is an error."""
+    assert harness("replay", ".harness/seeds").out == harness("replay", seed).out
+    (folder / "empty").mkdir()
+    ending = harness("replay", "empty")
+    assert (2, True) == (ending.code, "there is no seed in this folder" in ending.err)
+
+
+def test_the_debugger_says_why_it_did_not_stop(harness, folder):
+    """Nobody raises in a deadlock."""
+    text = TEST.replace(BROKEN, "        lock.acquire()\n").replace(
+        "total = [0]\n", "total, lock = [0], threading.Lock()\n"
+    )
+    (folder / "test_tally.py").write_text(text, encoding="utf-8")
+    assert harness("explore", "test_tally.py::test_tally").code == 1
+    ending = harness("replay", "--pdb", ".harness/seeds")
+    assert ending.code == 1
+    assert "--pdb stops where a task raises; here none did" in ending.out

@@ -47,6 +47,21 @@ def closed(counter):
     assert counter.open == 0, "it is open"
 
 
+def is_closed(counter):
+    """As `closed`, as an answer."""
+    return counter.open == 0
+
+
+def is_open(counter):
+    """The contrary."""
+    return counter.open != 0
+
+
+def counted(counter):
+    """Claims nothing."""
+    return counter.value
+
+
 def spin(counter):
     """Waits for what nobody does."""
     while counter.value == 0:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import harness
@@ -51,13 +54,64 @@ def test_an_invariant_is_watched(programs):
         harness.explore(programs.Counter, tasks, programs.closed, invariant=programs.closed, seeds=None)
 
 
-def test_fixtures_are_refused():
-    """A test with arguments is told at once, and why."""
-    with pytest.raises(UsageError, match="takes tmp_path, monkeypatch: an explored test makes what it needs"):
+def test_fixtures_are_refused(tmp_path):
+    """What executions would share is told, and why; plain values are welcome."""
 
-        @harness.explore
-        def test_something(tmp_path, monkeypatch):
-            """Never run."""
+    @harness.explore
+    def test_something(count, folder):
+        """Never run."""
+
+    with pytest.raises(UsageError, match=r"takes folder, PosixPath: an explored test makes what it needs"):
+        test_something(count=3, folder=tmp_path)
+
+
+@pytest.mark.parametrize("claim", ["check", "invariant"])
+def test_a_claim_that_answers_false_does_not_hold(programs, claim):
+    """It need not raise: False is as good, with the claim's own place; True and None hold."""
+    tasks = [programs.open_and_close, programs.look]
+    claims = {"check": programs.is_open, "invariant": programs.is_closed}
+    with pytest.raises(Violated, match=f"{claim} answered False\n  at small_programs.py"):
+        harness.explore(programs.Counter, tasks, **{claim: claims[claim]}, seeds=None)
+    assert harness.explore(programs.Counter, tasks, programs.is_closed, seeds=None, executions=20)
+
+
+def test_a_claim_that_answers_something_else_is_refused(programs):
+    """A number is neither: a claim that merely computes would always be green."""
+    with pytest.raises(UsageError, match="check answered int, neither True nor False"):
+        harness.explore(programs.Counter, [programs.increment] * 2, programs.counted, seeds=None)
+
+
+@pytest.mark.parametrize(
+    "options", [{"check": print}, {"invariant": print}, {"racing_start": True}, {"name": "mine"}]
+)
+def test_what_belongs_to_tasks_is_refused_for_a_whole_test(options):
+    """A claim that nobody would ever check is an error, not a green test."""
+    with pytest.raises(UsageError, match="a decorated test asserts what it claims itself"):
+        harness.explore(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"executions": 0}, "executions is 0"),
+        ({"jobs": 0}, "jobs is 0"),
+        ({"instrument": ["no_such_package"]}, "no package 'no_such_package'"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_at_once(options, told):
+    """Before anything runs, also by the decorator."""
+    with pytest.raises(UsageError, match=told):
+        harness.explore(**options)
+
+
+def test_asyncio_is_refused():
+    """It is not under control, and a coroutine that nobody awaits would be green."""
+
+    async def test_something():
+        """Never run."""
+
+    with pytest.raises(UsageError, match="asyncio is not under control"):
+        harness.explore(test_something)
 
 
 def test_a_setup_that_cannot_be_called_is_refused(programs):
@@ -84,3 +138,39 @@ def test_a_bound_method_is_refused(programs):
         harness.explore(programs.Counter, [programs.Ordered().order.append] * 2, seeds=None)
     with pytest.raises(UsageError, match="no plain function or class"):
         harness.explore(programs.Counter, [programs.Counter().__init__] * 2, seeds=None)
+
+
+SCRIPT = """
+import harness
+
+
+class Tally:
+    def __init__(self):
+        self.total = 0
+
+    def add(self):
+        self.total = self.total + 1
+
+
+print("once")
+if {guard}:
+    harness.explore(Tally, [Tally.add, Tally.add], lambda tally: tally.total == 2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "told"),
+    [
+        ("__name__ == '__main__'", "replay: python script.py  # replays .harness/seeds/"),
+        ("True", "below: if __name__"),
+    ],
+)
+def test_a_script_explores_if_it_is_guarded(tmp_path, guard, told):
+    """Its private twin is a module by the name of the file, which must not explore in its turn."""
+    (tmp_path / "script.py").write_text(SCRIPT.replace("{guard}", guard), encoding="utf-8")
+    ending = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ending.returncode == 1
+    assert told in ending.stderr
+    assert "RecursionError" not in ending.stderr

@@ -79,13 +79,13 @@ def test_a_race_is_a_finding_with_clause_seed_and_command(tmp_path):
     report = run(job, ENDS)
     assert report.verdict is Verdict.VIOLATION
     [finding] = report.findings
-    assert ("AJT-ADMIT-CAS", "interleavings") == (finding.clause, finding.stage)
-    assert "the bound is 1" in finding.message
+    assert ("AJT-TERM-ONCE-STRESS", "interleavings") == (finding.clause, finding.stage)
+    assert "was ended more than once" in finding.message
     assert "replayed 10 of 10" in finding.program
     [(path, seed)] = SeedStore(tmp_path)
     assert finding.reproduce == f"harness replay {path}"
     said = [seed.fields[name] for name in ("target", "contract", "scenario", "finding")]
-    assert [MUTANT, "ledger", "ends", "AJT-ADMIT-CAS"] == said
+    assert [MUTANT, "ledger", "ends", "AJT-TERM-ONCE-STRESS"] == said
     again = run(replace(job, stop_at_first=True), ENDS)
     assert again.executions == 1
     assert "(kept seed)" in again.findings[0].program
